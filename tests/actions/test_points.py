@@ -19,7 +19,6 @@ from tests.tables import tables
 
 TABLES = tables(__file__)
 
-
 PLACED = [space for space in SPACES if space not in ("mark", "desc")]
 SIDES = st.integers(32, 6000)
 SCREENS = st.builds(Screen, SIDES, SIDES, st.none() | st.tuples(SIDES, SIDES))

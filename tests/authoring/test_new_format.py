@@ -30,7 +30,6 @@ HERE = ("harmony", "hermes", "json", "kimi_k2", "qwen3_coder", "text", "ui_tars"
 #: What `check` says of a format that was just written: what its author fills in, and what other tools write.
 LEFT = {"missing-field", "no-cases"}
 
-
 New = Callable[..., Ran]
 
 

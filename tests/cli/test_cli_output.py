@@ -19,7 +19,6 @@ TABLES = tables(__file__)
 
 TABLE_REGISTRY = "outspoken.contrib.table_chat:tables_registry"
 
-
 STREAM: str = TABLES["CASES"]["stream"]["stdin"]
 #: Commands: their arguments, standard input and exit code, and what they print.
 CASES: dict[str, dict[str, Any]] = {

@@ -77,40 +77,19 @@ def test_version_is_printed(spelled: str, cli: Cli) -> None:
     assert cli.out(spelled) == f"outspoken {__version__}\n"
 
 
-STREAM = b'data: {"choices": [{"delta": {"content": "<think>Hm."}}]}\n\n'
-
-
-@pytest.mark.parametrize(
-    ("command", "first", "shown", "rest", "end"),
-    [
-        (
-            "parse --stream",
-            b"Hello",
-            b"TextDelta('Hello')\n",
-            b" you",
-            b"TextDelta(' you')\nDone(Reply(format=None))\n",
-        ),
-        (
-            "stream -f hermes",
-            STREAM,
-            b"thinking\n",
-            STREAM.replace(b"<think>Hm.", b"</think>\\nI."),
-            b"Hm.\ntext\nI.\n",
-        ),
-    ],
-)
-def test_output_is_live(command: str, first: bytes, shown: bytes, rest: bytes, end: bytes) -> None:
+@pytest.mark.parametrize(("command", "first", "shown", "rest", "end"), TABLES["LIVE"])
+def test_output_is_live(command: str, first: str, shown: str, rest: str, end: str) -> None:
     """What has come is shown before the rest has."""
     with subprocess.Popen(
         [*COMMAND, *command.split()], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
     ) as process:
         assert process.stdin
         assert process.stdout
-        process.stdin.write(first)
-        assert process.stdout.readline() == shown
-        process.stdin.write(rest)
+        process.stdin.write(first.encode())
+        assert process.stdout.readline() == shown.encode()
+        process.stdin.write(rest.encode())
         process.stdin.close()
-        assert process.stdout.read().startswith(end)
+        assert process.stdout.read().startswith(end.encode())
     assert process.returncode in (0, 1)
 
 

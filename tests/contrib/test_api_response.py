@@ -11,14 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outspoken.contrib.skyvern.api_response import (
-    ApiResponse,
-    ApiResponseError,
-    LLMResponseMissingActionsError,
-    parse_api_response,
-    read_api_response,
-    require_actions,
-)
+from outspoken.contrib.skyvern import api_response
+from outspoken.contrib.skyvern.api_response import ApiResponse, ApiResponseError, parse_api_response, read_api_response
 from outspoken.results.errors import OutspokenError
 from tests.tables import BESIDE, beside, tables
 
@@ -73,7 +67,7 @@ def test_a_sound_response() -> None:
 def of_error(error: ApiResponseError) -> dict[str, Any]:
     """What an error says, but for the response that it carries."""
     more = {key: value for key, value in vars(error).items() if value and key != "response"}
-    more |= {"keys": [*error.keys]} if isinstance(error, LLMResponseMissingActionsError) else {}
+    more |= {"keys": [*error.keys]} if isinstance(error, api_response.LLMResponseMissingActionsError) else {}
     return {"type": type(error).__name__, "message": str(error), **more}
 
 
@@ -149,9 +143,9 @@ def test_text_alone_and_its_finish_reason() -> None:
 
 
 def test_require_actions() -> None:
-    assert require_actions({"actions": [1]}) == [1]
-    with pytest.raises(LLMResponseMissingActionsError) as caught:
-        require_actions({})
+    assert api_response.require_actions({"actions": [1]}) == [1]
+    with pytest.raises(api_response.LLMResponseMissingActionsError) as caught:
+        api_response.require_actions({})
     assert caught.value.response is None
 
 

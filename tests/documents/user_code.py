@@ -15,52 +15,15 @@ from typing import Any
 from pydantic import BaseModel
 from typing_extensions import TypedDict, assert_type
 
-from outspoken import (
-    ActionParsed,
-    Done,
-    Event,
-    Parser,
-    PayloadParsed,
-    PayloadRegistry,
-    PayloadType,
-    PayloadUnfinished,
-    Reply,
-    ResponseProcessor,
-    Screen,
-    Settings,
-    TextDelta,
-    ToolCall,
-    ToolCallEnd,
-    astream,
-    astream_response,
-    constraint,
-    detect,
-    parse,
-    parse_actions,
-    parse_response,
-    read_json,
-    render,
-    stream,
-    stream_response,
-)
+import outspoken
+from outspoken import Done, Event, Parser, PayloadRegistry, Reply, Screen, ToolCall, providers, read_json
 from outspoken.actions import Action, ActionText, Box, PageContext, Point
 from outspoken.constraints import Constraint
 from outspoken.json import Conversion, JsonReading, Reading, Snapshot
 from outspoken.parsing import AsyncEventStream, Candidate, EventStream, Held, Session
 from outspoken.payloads import PayloadEvent, PayloadParser, PayloadReply, PayloadSession, TypedPayload
 from outspoken.processing import PartialCalls, Processed, ProcessorSettings, ResponseCache
-from outspoken.providers import (
-    FinishReason,
-    Provider,
-    ProviderEvent,
-    ProviderReply,
-    ProviderStream,
-    StreamEvent,
-    Wire,
-    sse,
-    stream_to_wire,
-    to_wire,
-)
+from outspoken.providers import FinishReason, ProviderEvent, ProviderReply, ProviderStream, sse, stream_to_wire, to_wire
 
 TEXT = 'Hi.\n<tool_call>\n{"name": "tide", "arguments": {"day": 3}}\n</tool_call>'
 BODY: dict[str, Any] = {"choices": [{"message": {"content": TEXT}, "finish_reason": "stop"}]}
@@ -69,19 +32,19 @@ CHUNK: dict[str, Any] = {"choices": [{"delta": {"content": TEXT}, "finish_reason
 
 def whole() -> list[ToolCall]:
     """A response in one piece."""
-    reply = parse(TEXT, format="hermes", prefix=None, finish_reason="stop", tools=None)
+    reply = outspoken.parse(TEXT, format="hermes", prefix=None, finish_reason="stop", tools=None)
     assert_type(reply, Reply)
     assert_type(reply.tool_calls, list[ToolCall])
     assert_type(reply.text, str)
     assert_type(reply.reasoning, str | None)
-    assert_type(detect(TEXT), list[Candidate])
-    assert_type(render(reply, format="json"), str)
+    assert_type(outspoken.detect(TEXT), list[Candidate])
+    assert_type(outspoken.render(reply, format="json"), str)
     return reply.tool_calls
 
 
 def parsers() -> Parser:
     """A parser with options, and one with other ones."""
-    parser = Parser("ui_tars_1_0", screen=Screen(1920, 1080), settings=Settings(clamp=True))
+    parser = Parser("ui_tars_1_0", screen=Screen(1920, 1080), settings=outspoken.Settings(clamp=True))
     assert_type(parser.screen, Screen | None)
     changed = parser.replace(format="hermes", screen=None)
     assert_type(changed, Parser)
@@ -96,26 +59,26 @@ def streamed(parser: Parser) -> str:
     assert_type(events, EventStream[Event, Reply])
     shown = ""
     for event in events:
-        if isinstance(event, TextDelta):
+        if isinstance(event, outspoken.TextDelta):
             shown += event.text
-        elif isinstance(event, ToolCallEnd):
+        elif isinstance(event, outspoken.ToolCallEnd):
             assert_type(event.call, ToolCall)
-        elif isinstance(event, ActionParsed):
+        elif isinstance(event, outspoken.ActionParsed):
             assert_type(event.action, Action)
         elif isinstance(event, ActionText):
             assert_type(event.text, str)
         elif isinstance(event, Done):
             assert_type(event, Done[Reply])
     assert_type(events.reply, Reply)
-    assert_type(stream([TEXT], format="hermes"), EventStream[Event, Reply])
+    assert_type(outspoken.stream([TEXT], format="hermes"), EventStream[Event, Reply])
     return shown
 
 
 def of_provider() -> FinishReason | None:
     """A provider's response, whole and in chunks."""
-    reply = parse_response(BODY, provider="openai", format="hermes")
+    reply = outspoken.parse_response(BODY, provider="openai", format="hermes")
     assert_type(reply, ProviderReply)
-    events = stream_response([CHUNK], provider="openai", format="hermes", tools=None)
+    events = outspoken.stream_response([CHUNK], provider="openai", format="hermes", tools=None)
     assert_type(events, EventStream[ProviderEvent, ProviderReply])
     reason: FinishReason | None = None
     for event in events:
@@ -125,7 +88,7 @@ def of_provider() -> FinishReason | None:
                 reason = done.finish_reason
             case _:
                 pass
-    provider: Provider = "anthropic"
+    provider: providers.Provider = "anthropic"
     assert_type(ProviderStream(provider).feed({"type": "ping"}), list[ProviderEvent])
     return reason
 
@@ -149,10 +112,10 @@ def tide(day: int) -> str:
 
 def ran() -> list[dict[str, Any]]:
     """The arguments of a call as typed values, and the results of calls."""
-    reply = parse(TEXT, format="hermes")
+    reply = outspoken.parse(TEXT, format="hermes")
     call = reply.tool_calls[0]
     assert_type(call.value, Any)
-    assert_type(PartialCalls([tide, Tide]).feed(TextDelta("")), Snapshot[Any] | None)
+    assert_type(PartialCalls([tide, Tide]).feed(outspoken.TextDelta("")), Snapshot[Any] | None)
     assert_type(call.conversions(), tuple[Conversion, ...])
     assert_type(call.into(Tide), Tide)
     assert_type(call.into(TideKeys), TideKeys)
@@ -178,7 +141,9 @@ class Card(BaseModel):
 
 def with_payloads() -> Card | None:
     """The payloads of a registry, with their models."""
-    registry = PayloadRegistry([PayloadType("card", "CARD", Card), PayloadType("tips", "TIPS", str, kind="array")])
+    registry = PayloadRegistry(
+        [outspoken.PayloadType("card", "CARD", Card), outspoken.PayloadType("tips", "TIPS", str, kind="array")]
+    )
     text = 'So:\n\nCARD: {"title": "Moss"}'
     reply = registry.parse(text, page=None)
     assert_type(reply, PayloadReply)
@@ -192,10 +157,10 @@ def with_payloads() -> Card | None:
     events = registry.stream([text], previews=True)
     assert_type(events, EventStream[PayloadEvent, PayloadReply])
     for event in events:
-        if isinstance(event, PayloadParsed):
+        if isinstance(event, outspoken.PayloadParsed):
             assert_type(event.payload, TypedPayload)
             found = event.payload.value
-        elif isinstance(event, PayloadUnfinished):
+        elif isinstance(event, outspoken.PayloadUnfinished):
             assert_type(event.payload, TypedPayload)
         elif isinstance(event, Done):
             assert_type(event.reply, PayloadReply)
@@ -206,12 +171,12 @@ def with_payloads() -> Card | None:
 def processed() -> list[Any]:
     """A processor with a cache."""
     cache = ResponseCache(10)
-    processor = ResponseProcessor(Parser(), settings=ProcessorSettings(expect="json"), cache=cache)
+    processor = outspoken.ResponseProcessor(Parser(), settings=ProcessorSettings(expect="json"), cache=cache)
     result = processor.process('{"a": null}', finish_reason="stop", provider="openai")
     assert_type(result, Processed)
     assert_type(result.values, list[Any])
     assert_type(result.tool_calls, list[ToolCall])
-    assert_type(processor.replace(screen=Screen(10, 10)), ResponseProcessor)
+    assert_type(processor.replace(screen=Screen(10, 10)), outspoken.ResponseProcessor)
     cache.put("key", result)
     cache.get("key")
     return result.values
@@ -219,7 +184,7 @@ def processed() -> list[Any]:
 
 def acted() -> list[Action]:
     """The actions of a response."""
-    reply = parse_actions(
+    reply = outspoken.parse_actions(
         {"action_type": "CLICK", "id": "A1"}, parser="skyvern", page=PageContext.of({"A1": {"tag": "a"}})
     )
     assert_type(reply, Reply)
@@ -230,7 +195,7 @@ def acted() -> list[Action]:
 
 def others() -> JsonReading:
     """JSON, and the constraint of a format."""
-    assert_type(constraint("hermes"), Constraint)
+    assert_type(outspoken.constraint("hermes"), Constraint)
     read = read_json("[1]")
     assert_type(read, JsonReading)
     assert_type(read_json("[1]", list[int]).value, list[int] | None)
@@ -248,23 +213,23 @@ def prompted(parser: Parser) -> Reply:
     return reader.parse("nine.")
 
 
-def exported(wire: Wire = "openai_responses") -> list[dict[str, Any]]:
+def exported(wire: providers.Wire = "openai_responses") -> list[dict[str, Any]]:
     """Replies and events for another API: of parsers, registries and providers."""
-    assert_type(to_wire(parse(TEXT), "openai_responses", id="r"), dict[str, Any])
-    assert_type(stream_to_wire(stream([TEXT]), wire, stream_calls="pieces"), Iterator[dict[str, Any]])
-    assert_type(stream_to_wire(stream_response([CHUNK]), "openai", index=1), Iterator[dict[str, Any]])
+    assert_type(to_wire(outspoken.parse(TEXT), "openai_responses", id="r"), dict[str, Any])
+    assert_type(stream_to_wire(outspoken.stream([TEXT]), wire, stream_calls="pieces"), Iterator[dict[str, Any]])
+    assert_type(stream_to_wire(outspoken.stream_response([CHUNK]), "openai", index=1), Iterator[dict[str, Any]])
     assert_type(sse(PayloadRegistry().stream([TEXT]), "anthropic", model="m"), Iterator[bytes])
-    events: list[StreamEvent] = [TextDelta("Hi.")]
+    events: list[providers.StreamEvent] = [outspoken.TextDelta("Hi.")]
     return list(stream_to_wire(events, "vercel", dynamic=True))
 
 
 async def asynchronous(chunks: AsyncIterator[str], bodies: AsyncIterator[bytes]) -> ProviderReply:
     """The same for asynchronous chunks."""
-    events = astream(chunks, format="hermes")
+    events = outspoken.astream(chunks, format="hermes")
     assert_type(events, AsyncEventStream[Event, Reply])
     assert_type(sse(events, "vercel"), AsyncIterator[bytes])
     assert_type(PayloadRegistry().astream(chunks), AsyncEventStream[PayloadEvent, PayloadReply])
-    provided = astream_response(bodies, provider="cohere")
+    provided = outspoken.astream_response(bodies, provider="cohere")
     assert_type(provided, AsyncEventStream[ProviderEvent, ProviderReply])
     assert_type(stream_to_wire(provided, "anthropic"), AsyncIterator[dict[str, Any]])
     async for event in provided:
@@ -273,11 +238,11 @@ async def asynchronous(chunks: AsyncIterator[str], bodies: AsyncIterator[bytes])
     return provided.reply
 
 
-def wrong(parser: Parser, reply: Reply, result: Processed, events: list[StreamEvent]) -> None:
+def wrong(parser: Parser, reply: Reply, result: Processed, events: list[providers.StreamEvent]) -> None:
     """What earlier versions took, and slips of the pen."""
-    parse_response(BODY, provider="opnai")  # type: ignore
+    outspoken.parse_response(BODY, provider="opnai")  # type: ignore
     ProviderStream("opnai")  # type: ignore
-    Settings(screen=Screen(1, 1))  # type: ignore
+    outspoken.Settings(screen=Screen(1, 1))  # type: ignore
     parser.with_page()  # type: ignore
     parser.replace(fromat="hermes")  # type: ignore
     print(reply.finish_reason)  # type: ignore
@@ -288,8 +253,8 @@ def wrong(parser: Parser, reply: Reply, result: Processed, events: list[StreamEv
     reply.run(tide)  # type: ignore
     print(result.value)  # type: ignore
     ResponseCache().get_parsed_response("key")  # type: ignore
-    ResponseProcessor().process("x", screen=Screen(1, 1))  # type: ignore
-    ResponseProcessor().process("x", provider="opnai")  # type: ignore
+    outspoken.ResponseProcessor().process("x", screen=Screen(1, 1))  # type: ignore
+    outspoken.ResponseProcessor().process("x", provider="opnai")  # type: ignore
     to_wire(reply, "opnai")  # type: ignore
     to_wire(reply, "openai", dynmic=True)  # type: ignore
     sse(events, "vercl")  # type: ignore

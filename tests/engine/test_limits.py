@@ -5,28 +5,8 @@ from typing import Any
 
 import pytest
 
-from outspoken import (
-    ActionParsed,
-    Done,
-    Event,
-    LimitError,
-    OutspokenError,
-    Parser,
-    Reasoning,
-    Reply,
-    ResponseError,
-    Settings,
-    Text,
-    TextDelta,
-    ToolCall,
-    ToolCallEnd,
-    ToolCallStart,
-    UnknownFormatError,
-    astream,
-    parse,
-    render,
-    stream,
-)
+import outspoken
+from outspoken import Done, LimitError, Parser, ResponseError, Settings, TextDelta, UnknownFormatError, parse, stream
 from outspoken.authoring.fuzz.checks import ParseArguments
 from outspoken.engine.state import RecoveryBudget
 from outspoken.grammar.registry import names
@@ -44,7 +24,7 @@ CUT = 'Hm.\n<tool_call>\n{"name": "save", "arguments": {"path": "/tmp/a'
 either_format = pytest.mark.parametrize("format_", ["hermes", "auto"])
 
 
-def events_of(session: Session, chunks: list[str]) -> Iterator[Event]:
+def events_of(session: Session, chunks: list[str]) -> Iterator[outspoken.Event]:
     """The events of all chunks."""
     for chunk in chunks:
         yield from session.feed(chunk)
@@ -102,7 +82,7 @@ def test_a_prefix_does_not_count() -> None:
     reply = parse(text, format="text", prefix=prefix, settings=settings)
     assert (reply.reasoning, reply.text) == ("to do.", "x")
     assert list(stream(list(text), format="text", prefix=prefix, settings=settings))[-1] == Done(reply)
-    assert collected(astream(later(text), format="text", prefix=prefix, settings=settings))[-1] == Done(reply)
+    assert collected(outspoken.astream(later(text), format="text", prefix=prefix, settings=settings))[-1] == Done(reply)
     with pytest.raises(LimitError):
         list(stream([f"{text}x"], format="text", prefix=prefix, settings=settings))
 
@@ -128,7 +108,7 @@ def test_hold_limit_ends_the_wait_for_other_formats() -> None:
     text = '{"name": "set_timer", "arguments": [12, "tea"]}'
     for hold, is_started in ((len(text) - 1, True), (len(text), False)):
         session = Parser(settings=Settings(max_hold=hold)).session()
-        assert any(isinstance(event, ToolCallStart) for event in events_of(session, list(text))) is is_started
+        assert any(isinstance(event, outspoken.ToolCallStart) for event in events_of(session, list(text))) is is_started
 
 
 @pytest.mark.parametrize(("hold", "sent"), [(4, 2), (1000, 0)])
@@ -136,7 +116,7 @@ def test_hold_limit_ends_the_wait_for_more_of_a_list(hold: int, sent: int) -> No
     """One format has read an action, and another one may read the next one with it."""
     session = Parser(settings=Settings(max_hold=hold)).session()
     events = list(events_of(session, list("Action: GoBack\n" * 3)))
-    assert len([event for event in events if isinstance(event, ActionParsed)]) == sent
+    assert len([event for event in events if isinstance(event, outspoken.ActionParsed)]) == sent
 
 
 def test_detected_format_has_no_hold_limit() -> None:
@@ -144,7 +124,7 @@ def test_detected_format_has_no_hold_limit() -> None:
     for size in (1, 10, 200):
         events = list(stream(pieces(text, size), settings=Settings(max_hold=100)))
         assert events[-1] == Done(parse(text))
-        assert isinstance(events[-2], ToolCallEnd)
+        assert isinstance(events[-2], outspoken.ToolCallEnd)
 
 
 def test_a_budget_goes_on_with_what_another_reader_has_left() -> None:
@@ -228,19 +208,19 @@ def test_an_unknown_format_names_the_nearest() -> None:
         list(stream([], format="zzzzzz"))
     assert str(caught.value) == f"there is no format `zzzzzz`; no name is similar {listed}"
     with pytest.raises(UnknownFormatError, match="name the format, which can only be detected to parse a text"):
-        render([], format="auto")
+        outspoken.render([], format="auto")
 
 
 def test_exceptions_derive_from_builtin_ones() -> None:
     for ours in (LimitError, ResponseError, UnknownFormatError, StreamClosedError):
-        assert issubclass(ours, OutspokenError)
+        assert issubclass(ours, outspoken.OutspokenError)
         assert issubclass(ours, RuntimeError if ours is StreamClosedError else ValueError)
 
 
 # bytes
 
 
-def of_bytes(raw: bytes, cuts: list[int], format_: str) -> Reply:
+def of_bytes(raw: bytes, cuts: list[int], format_: str) -> outspoken.Reply:
     """The reply for bytes that are cut at these places."""
     return ParseArguments(format_).stream([raw[a:b] for a, b in zip([0, *cuts], [*cuts, len(raw)], strict=True)])[1]
 
@@ -305,7 +285,10 @@ def test_spans_exclude_the_prefix(format_: str) -> None:
     text = "Two of them.\n</think>\n\nHello!"
     reply = parse(text, format=format_, prefix="<think>\n")
     assert reply.raw == text
-    assert reply.segments == [Reasoning(text="Two of them.", span=(0, 12)), Text(text="Hello!", span=(23, 29))]
+    assert reply.segments == [
+        outspoken.Reasoning(text="Two of them.", span=(0, 12)),
+        outspoken.Text(text="Hello!", span=(23, 29)),
+    ]
     assert reply.diagnostics == []
 
 
@@ -323,12 +306,12 @@ def test_a_prefix_may_end_anywhere(format_: str, at: int) -> None:
     assert reply.raw == text
     (call,) = reply.tool_calls
     wanted: dict[str, Any] = {"arguments": {"path": "a.txt"}, "arguments_text": '{"path": "a.txt"}'}
-    assert call == ToolCall(name="save", span=call.span, **wanted)
+    assert call == outspoken.ToolCall(name="save", span=call.span, **wanted)
     assert text[call.span[0] : call.span[1]] == CALL[max(at - BEFORE, 0) :]
-    assert reply.segments[-1] == Text(text="So.", span=(len(text) - 3, len(text)))
+    assert reply.segments[-1] == outspoken.Text(text="So.", span=(len(text) - 3, len(text)))
     for segment in reply.segments:
         assert 0 <= segment.span[0] <= segment.span[1] <= len(text)
     for size in (1, 5):
         *events, done = stream(pieces(text, size), format=format_, prefix=prefix)
         assert done == Done(reply), size
-        assert [event.call for event in events if isinstance(event, ToolCallEnd)] == [call], size
+        assert [event.call for event in events if isinstance(event, outspoken.ToolCallEnd)] == [call], size

@@ -19,7 +19,6 @@ from tools.bench.peers import response
 
 TABLES = tables(__file__)
 
-
 CALL = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
 
 

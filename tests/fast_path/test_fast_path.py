@@ -35,7 +35,8 @@ from tests.tables import tables
 #: The sound cases that are left to the parser, by format. Most hold markers in prose or in values, which the grammar
 #: refuses there, or are read with a warning. Text that holds a sign of a call or of the end of reasoning is read again
 #: by the detector, unless the sign is in code or quoted.
-LEFT_TO_THE_PARSER: dict[str, list[str]] = tables(__file__)["LEFT_TO_THE_PARSER"]
+TABLES = tables(__file__)
+LEFT_TO_THE_PARSER: dict[str, list[str]] = TABLES["LEFT_TO_THE_PARSER"]
 #: How many changed texts of each format are read.
 CHANGED = 6
 CALL = '<tool_call>\n{"name": "look_up", "arguments": {"title": "Mosses"}}\n</tool_call>'
@@ -180,17 +181,7 @@ def test_a_search_before_the_last_sign_finds_what_a_search_finds(text: str, lead
         assert (found and found.span()) == (wanted and wanted.span())
 
 
-@pytest.mark.parametrize(
-    ("pattern", "text"),
-    [
-        (r"<\|END\|>\s{0,9}", "<|END|>"),
-        (r"(?:</think>|\[/think\])", "/think"),
-        (r"<\|eo[mt]\|>", "<|eo"),
-        (r"(?:ab)?cd{2}(?:xyz)+", "xyz"),
-        (r"(?i:</a>)b", "b"),
-        (r"a|b", ""),
-    ],
-)
+@pytest.mark.parametrize(("pattern", "text"), TABLES["REQUIRED"])
 def test_the_longest_text_in_every_match(pattern: str, text: str) -> None:
     assert required_text(pattern) == text
 

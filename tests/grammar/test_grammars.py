@@ -78,7 +78,6 @@ def test_python_code_names_no_format(path: Path) -> None:
 
 TABLES = tables(__file__)
 
-
 CALLS = sorted({*TABLES["VLLM_CALLS"].split(), *TABLES["SGLANG_CALLS"].split()})
 REASONING = sorted({*TABLES["VLLM_REASONING"].split(), *TABLES["SGLANG_REASONING"].split()})
 

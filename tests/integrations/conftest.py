@@ -9,9 +9,13 @@ import pytest
 
 from tools.integrations.frameworks import FRAMEWORKS
 
-collect_ignore = [f"test_{name}.py" for name, tested in FRAMEWORKS.items() if find_spec(tested.module) is None]
+collect_ignore = [
+    f"test_{name}.py" for name, tested in FRAMEWORKS.items() if not any(map(find_spec, tested.modules.split()))
+]
 
-pytest.register_assert_rewrite("tests.integrations.model_tests", "tests.integrations.server_tests")
+pytest.register_assert_rewrite(
+    *[f"tests.{name}" for name in ("integrations.model_tests", "integrations.server_tests", "serving.probing")]
+)
 
 
 def pytest_sessionfinish() -> None:

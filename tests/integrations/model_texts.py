@@ -89,20 +89,18 @@ CUT = 'Wait.\n<tool_call>\n{"name": "tide", "arguments": {"place": "Bre'
 #: A call in hermes with a trailing comma and a bracket too few: it can be repaired.
 REPAIRABLE = '<tool_call>\n{"name": "tide", "arguments": {"place": "Brest", "day": 3,}\n</tool_call>'
 
+Called = tuple[str, Mapping[str, Any]]
+
 
 def written(
-    format: str, *calls: tuple[str, Mapping[str, Any]], text: str = "", reasoning: str = "", answer: str = ""
+    format: str, *calls: Called, text: str = "", reasoning: str = "", answer: str = "", tools: Any = TOOLS
 ) -> str:
     """A response in a format: reasoning, text, calls and a text behind them, of which each may be missing."""
-    segments: list[Segment] = []
-    if reasoning:
-        segments.append(Reasoning(text=reasoning, span=(0, 0)))
-    if text:
-        segments.append(Text(text=text, span=(0, 0)))
+    segments: list[Segment] = [Reasoning(text=reasoning, span=(0, 0))] if reasoning else []
+    segments += [Text(text=text, span=(0, 0))] if text else []
     segments += [ToolCall(name=name, arguments=dict(arguments)) for name, arguments in calls]
-    if answer:
-        segments.append(Text(text=answer, span=(0, 0)))
-    return render(segments, format=format, tools=TOOLS)
+    segments += [Text(text=answer, span=(0, 0))] if answer else []
+    return render(segments, format=format, tools=tools)
 
 
 def pieces(text: str, size: int = 7) -> Iterator[str]:

@@ -11,19 +11,12 @@ from typing import Any, ClassVar
 
 import pytest
 from langchain.agents import create_agent
+from langchain_core import messages as kinds
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.exceptions import OutputParserException
 from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.language_models.fake import FakeListLLM, FakeStreamingListLLM
-from langchain_core.messages import (
-    AIMessage,
-    AIMessageChunk,
-    HumanMessage,
-    ToolCallChunk,
-    ToolMessage,
-    convert_to_openai_messages,
-    message_chunk_to_message,
-)
+from langchain_core.messages import AIMessage, AIMessageChunk, ToolMessage, message_chunk_to_message
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.tools import BaseTool, tool
 from openai import OpenAI
@@ -36,7 +29,7 @@ from tests.integrations.model_tests import ANSWER, CUTS, AgentTests, Ran, Read, 
 from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, TOOLS, printed_by_example, written
 from tests.integrations.text_server import text_server
 
-ASKED = [HumanMessage("When?")]
+ASKED = [kinds.HumanMessage("When?")]
 
 
 class ChatOpenAI(BaseChatModel):
@@ -55,7 +48,7 @@ class ChatOpenAI(BaseChatModel):
 
     def _ask(self, messages: Any, options: dict[str, Any]) -> Iterator[Any]:
         with OpenAI(base_url=self.base_url, api_key=self.api_key, max_retries=0) as client:
-            sent: Any = convert_to_openai_messages(messages)
+            sent: Any = kinds.convert_to_openai_messages(messages)
             found = client.chat.completions.create(model=self.model, messages=sent, **options)
             yield from found if options.get("stream") else [found]
 
@@ -81,7 +74,7 @@ class ChatOpenAI(BaseChatModel):
 def chunk_of(said: Any, **known: Any) -> AIMessageChunk:
     """A chunk for a message or a delta of OpenAI's client."""
     calls = [
-        ToolCallChunk(name=call.function.name, args=call.function.arguments, id=call.id, index=number)
+        kinds.ToolCallChunk(name=call.function.name, args=call.function.arguments, id=call.id, index=number)
         for number, call in enumerate(said.tool_calls or ())
     ]
     thought = getattr(said, "reasoning_content", None)

@@ -23,6 +23,7 @@ from outspoken.integrations.litellm import OutspokenLLM
 from tests.integrations.model_tests import ANSWER, LOOK, PAGE, READ_OFF, Read, ReasoningTests
 from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, TOOLS, printed_by_example, written
 from tests.integrations.text_server import TextServer, text_server
+from tests.tables import tables
 
 # LiteLLM's own types and streams make pydantic warn.
 pytestmark = [
@@ -317,23 +318,7 @@ def test_credentials_and_options_reach_the_model(monkeypatch: pytest.MonkeyPatch
         _ = ours.hooks
 
 
-@pytest.mark.parametrize(
-    ("deltas", "expected"),
-    [
-        (
-            [{"reasoning_content": "T", "thinking_blocks": [{"type": "thinking", "thinking": "T"}]}, {"content": "z"}],
-            [{"reasoning_content": "T", "thinking_blocks": [{"type": "thinking", "thinking": "T"}]}, {"content": "z"}],
-        ),
-        (
-            [{"content": "a"}, {"annotations": [{"type": "url"}]}],
-            [{"content": "a"}, {"annotations": [{"type": "url"}]}],
-        ),
-        (
-            [{"tool_calls": [{"index": 0, "id": "n", "function": {"name": "tide", "arguments": '{"place": "Br'}}]}],
-            ["unclosed-call"],
-        ),
-    ],
-)
+@pytest.mark.parametrize(("deltas", "expected"), tables(__file__)["APART_FROM_TEXT"])
 def test_what_the_server_sends_apart_from_text(deltas: Any, expected: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     provider("hermes")
 

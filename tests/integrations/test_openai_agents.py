@@ -7,17 +7,9 @@ import json
 from contextlib import asynccontextmanager
 from typing import Any, ClassVar
 
+import agents
 import pytest
-from agents import (
-    Agent,
-    AgentsException,
-    ModelSettings,
-    OpenAIChatCompletionsModel,
-    OpenAIResponsesModel,
-    Runner,
-    function_tool,
-    set_tracing_disabled,
-)
+from agents import Agent, AgentsException, OpenAIChatCompletionsModel, Runner, set_tracing_disabled
 from agents.models.interface import ModelTracing
 from openai import AsyncOpenAI
 from openai.types.responses import ResponseCompletedEvent, ResponseStreamEvent
@@ -45,7 +37,7 @@ async def model_of(url: str, format: str | None, **options: Any) -> Any:
 def agent_of(model: OutspokenModel, **options: Any) -> tuple[Agent[Any], Ran]:
     """An agent with two tools, and the calls that they got."""
     ran = Ran()
-    return Agent("tides", tools=[function_tool(one) for one in weather(ran)], model=model, **options), ran
+    return Agent("tides", tools=[agents.function_tool(one) for one in weather(ran)], model=model, **options), ran
 
 
 async def run(agent: Agent[Any], streamed: bool, **options: Any) -> Any:
@@ -80,7 +72,7 @@ def ran_at(url: str, format: str, streamed: bool, given: dict[str, Any], **optio
 
 def request_of(model: OutspokenModel, said: str = "When?") -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of a request with two tools."""
-    given = ("", said, ModelSettings(), agent_of(model)[0].tools, None, [], ModelTracing.DISABLED)
+    given = ("", said, agents.ModelSettings(), agent_of(model)[0].tools, None, [], ModelTracing.DISABLED)
     return given, {"previous_response_id": None, "conversation_id": None, "prompt": None}
 
 
@@ -207,7 +199,7 @@ def ran_through_the_proxy(api: str, streamed: bool, *texts: str | tuple[str, str
 
         async def main() -> Any:
             async with AsyncOpenAI(base_url=f"{proxy.url}/v1", api_key="none", max_retries=0) as client:
-                kind = OpenAIResponsesModel if api == "responses" else OpenAIChatCompletionsModel
+                kind = agents.OpenAIResponsesModel if api == "responses" else OpenAIChatCompletionsModel
                 agent, ran = agent_of(kind("m", client))
                 try:
                     return await run(agent, streamed), ran

@@ -8,16 +8,9 @@ from typing import Any, ClassVar
 import pytest
 from pydantic import BaseModel
 from pydantic_ai import Agent
+from pydantic_ai import messages as kinds
 from pydantic_ai.exceptions import IncompleteToolCall, UnexpectedModelBehavior
-from pydantic_ai.messages import (
-    ModelMessage,
-    ModelResponse,
-    PartDeltaEvent,
-    TextPart,
-    TextPartDelta,
-    ThinkingPart,
-    ToolCallPart,
-)
+from pydantic_ai.messages import ModelMessage, ModelResponse, PartDeltaEvent, TextPart, TextPartDelta, ThinkingPart
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.openai import OpenAIChatModel
@@ -296,7 +289,7 @@ def test_parts_of_the_wrapped_model_are_kept() -> None:
     native = [
         ThinkingPart("Which?", signature="s"),
         TextPart(written("hermes", BOTH[0])),
-        ToolCallPart("wind", {}, "c9"),
+        kinds.ToolCallPart("wind", {}, "c9"),
     ]
 
     def whole(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:

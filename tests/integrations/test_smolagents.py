@@ -5,16 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from smolagents import CodeAgent, Model, Tool, ToolCallingAgent
+from smolagents import CodeAgent, Model, Tool, ToolCallingAgent, models
 from smolagents.agents import ActionStep, PlanningStep
-from smolagents.models import (
-    ChatMessage,
-    ChatMessageToolCall,
-    ChatMessageToolCallFunction,
-    MessageRole,
-    OpenAIModel,
-    agglomerate_stream_deltas,
-)
+from smolagents.models import ChatMessage, ChatMessageToolCallFunction, MessageRole, agglomerate_stream_deltas
 from smolagents.monitoring import LogLevel, TokenUsage
 
 from outspoken import Reply
@@ -30,7 +23,9 @@ FINAL = ("final_answer", {"answer": ANSWER})
 
 def model_of(url: str, format: str | None = "hermes", model: str = "m", **options: Any) -> OutspokenModel:
     """A model of a server, read in a format."""
-    return OutspokenModel(OpenAIModel(model, api_base=url, api_key="none", tool_choice="auto"), format, **options)
+    return OutspokenModel(
+        models.OpenAIModel(model, api_base=url, api_key="none", tool_choice="auto"), format, **options
+    )
 
 
 class Weather(Tool):
@@ -224,7 +219,7 @@ def test_a_model_needs_no_streams_and_no_named_arguments(ask: Any) -> None:
     class Own(Model):
         def generate(self, messages: Any, **kwargs: Any) -> ChatMessage:
             assert set(kwargs) == {"tools_to_call_from"}
-            calls = [ChatMessageToolCall(ChatMessageToolCallFunction({}, "note"), "c9", "function")]
+            calls = [models.ChatMessageToolCall(ChatMessageToolCallFunction({}, "note"), "c9", "function")]
             usage = TokenUsage(20, 9)
             return ChatMessage(MessageRole.ASSISTANT, written("hermes", *BOTH), calls, token_usage=usage)
 

@@ -19,42 +19,13 @@ with stand_ins():
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
     from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
+from tests.tables import tables
+
 PAGE = Path(__file__).resolve().parents[2] / "src" / "outspoken" / "integrations" / "README.md"
 
+TABLES = tables(__file__)
 #: Chat templates that write calls in two formats.
-CALLS = {
-    "hermes": """<tool_call>
-{"name": "{{ c.function.name }}", "arguments": {{ c.function.arguments | tojson }}}
-</tool_call>""",
-    "qwen3_coder": """<tool_call>
-<function={{ c.function.name }}>
-{% for k, v in c.function.arguments.items() %}<parameter={{ k }}>
-{{ v }}
-</parameter>
-{% endfor %}</function>
-</tool_call>""",
-}
-CHAT = """{% for m in messages %}<|im_start|>{{ m.role }}
-{{ m.content }}{% for c in m.tool_calls or [] %}CALL{% endfor %}<|im_end|>
-{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
-{% endif %}"""
-
-TEMPLATE = {
-    "start_anchor": "<|im_start|>assistant\n",
-    "defaults": {"role": "assistant"},
-    "fields": {
-        "thinking": {"open": "<reason>", "close": "</reason>"},
-        "content": {},
-        "tool_calls": {
-            "open_pattern": r"<run (?P<name>\w+)>",
-            "close": "</run>",
-            "content": "json",
-            "repeats": True,
-            "transform": {"type": "function", "function": {"name": "{name}", "arguments": "{content}"}},
-        },
-    },
-}
-
+CALLS, CHAT = TABLES["CALLS"], TABLES["CHAT"]
 TIDE = {"type": "function", "function": {"name": "tide", "arguments": {"place": "Brest", "day": 3}}}
 
 
@@ -137,7 +108,7 @@ def test_the_chat_template_tells_the_format(format: str, tmp_path: Path) -> None
 
 def test_the_response_template_tells_the_format(tmp_path: Path) -> None:
     used = tokenizer()
-    used.response_template = TEMPLATE
+    used.response_template = TABLES["TEMPLATE"]
     used.save_pretrained(tmp_path / "runner")
     text = "<reason>Six.</reason>Look: <run tide>" + json.dumps(BOTH[0][1]) + "</run>"
     theirs = AutoTokenizer.from_pretrained(tmp_path / "runner").parse_response(text, prefix="")

@@ -124,7 +124,6 @@ def test_text_that_is_too_damaged_is_reported() -> None:
 #: What we read where another reading is right, too, or ours differs on purpose.
 DIFFERENCES = tables(__file__)["DIFFERENCES"]
 
-
 ROWS = beside("json/damaged.jsonl")
 
 

@@ -254,7 +254,6 @@ ANY = st.recursive(
     st.one_of(*PLAIN.values()), lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3)
 )
 
-
 _NO_MORE: dict[str, Any] = {}
 
 

@@ -22,7 +22,6 @@ from tests.tables import tables
 
 TABLES = tables(__file__)
 
-
 HERMES = (
     "{% if tools %}{{ '<|im_start|>system\\n' }}{% for tool in tools %}{{ tool|tojson + '\\n' }}{% endfor %}{% endif %}"
     + TEMPLATES["hermes, with a switch"]

@@ -12,19 +12,7 @@ from typing import Any
 import pytest
 
 import outspoken
-from outspoken import (
-    Done,
-    Parser,
-    Reply,
-    ResponseError,
-    Screen,
-    UnknownFormatError,
-    astream,
-    formats,
-    load_format,
-    parse,
-    stream,
-)
+from outspoken import Done, Parser, Reply, ResponseError, Screen, UnknownFormatError, astream, parse, stream
 from outspoken.actions import ElementRef, PageContext, Point
 from outspoken.authoring.fuzz.checks import ParseArguments
 from outspoken.detection.opener_index import likeness_chain
@@ -152,7 +140,7 @@ def test_what_a_prompt_opens_is_not_shared_by_responses(other_grammars: None, tm
     """The prompt of this format has written an argument of the action already."""
     grammar = tmp_path / "opened_calls.lark"
     grammar.write_text(tables(__file__)["GRAMMAR"], "utf-8")
-    parser = Parser(load_format(grammar))
+    parser = Parser(outspoken.load_format(grammar))
     for value in ("one", "two"):
         reply = parser.parse(f"<arg=a>{value}</arg></call>")
         found = [(action.text, action.element) for action in reply.actions if action.type == "type_text"]
@@ -243,7 +231,7 @@ def test_a_format_without_calls_is_read_as_before() -> None:
 def test_a_call_that_an_engine_forces_is_read_in_every_format_with_calls() -> None:
     schema = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
     tools = [{"type": "function", "function": {"name": "get_weather", "parameters": schema}}]
-    for info in formats():
+    for info in outspoken.formats():
         if any("tool_call" in kinds.split() for kinds in registry.automaton(info.name).tables.nodes):
             prompt = "" if "think" in registry.header(info.name).opened else None
             text = '[{"name": "get_weather", "parameters": {"city": "Paris"}}]'

@@ -28,7 +28,6 @@ from tests.tables import tables
 
 TABLES = tables(__file__)
 
-
 MARKERS = ("<tool_call>", "</parameter>", "<|tool_call_begin|>", "Action:", "<ab>", '"name": ')
 
 
@@ -210,20 +209,7 @@ def test_hostile_grammars_are_refused(tmp_path: Path, name: str, pattern: str, m
 OPEN: dict[str, Any] = {"content": "text", "close": "</t>"}
 
 
-def tags(pattern: str) -> dict[str, Any]:
-    return {"open": "<t>", **OPEN, "content": "xml-inline", "content_args": {"tag_pattern": pattern}}
-
-
-@pytest.mark.parametrize(
-    ("field", "key"),
-    [
-        ({**OPEN, "open_pattern": "a*a*b"}, "open_pattern"),
-        ({**OPEN, "open_pattern": "(?:a|aa)+b"}, "open_pattern"),
-        ({**OPEN, "open": "<t>", "close": None, "close_pattern": ".*,.*,.*;"}, "close_pattern"),
-        ({**OPEN, "open_pattern": "(a"}, "open_pattern"),
-        (tags("(?P<key>.*)=(?P<value>.*),.*;"), "content_args.tag_pattern"),
-    ],
-)
+@pytest.mark.parametrize(("field", "key"), TABLES["HOSTILE_FIELDS"])
 def test_hostile_templates_are_refused(field: dict[str, Any], key: str) -> None:
     given = {name: value for name, value in field.items() if value is not None}
     with pytest.raises(GrammarError) as caught:
@@ -232,7 +218,8 @@ def test_hostile_templates_are_refused(field: dict[str, Any], key: str) -> None:
 
 
 def test_the_white_space_of_templates_is_limited() -> None:
-    notes = tags(r"<(?P<key>\w+)>\s*(?P<value>.*?)\s*</\1>")
+    pattern = r"<(?P<key>\w+)>\s*(?P<value>.*?)\s*</\1>"
+    notes = {"open": "<t>", **OPEN, "content": "xml-inline", "content_args": {"tag_pattern": pattern}}
     template: dict[str, Any] = {"start_anchor": "<s>", "fields": {"notes": notes}}
     name = load_format(template, "spaced_template")
     text = f"<t><a> 1 </a><b>{' ' * 3000}</t>"

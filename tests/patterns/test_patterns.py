@@ -19,7 +19,6 @@ from tests.tables import tables
 
 TABLES = tables(__file__)
 
-
 A, B = syntax.Chars(("a",)), syntax.Chars(("b",))
 
 

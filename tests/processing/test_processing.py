@@ -9,18 +9,9 @@ from typing import Any
 
 import pytest
 
-from outspoken import Diagnostic, Parser, Reply, Screen, Settings, load_format
+from outspoken import Diagnostic, Parser, Reply, Screen, Settings, load_format, processing
 from outspoken.actions import PageContext
-from outspoken.processing import (
-    ErrorCategory,
-    ParseStats,
-    Processed,
-    ProcessorSettings,
-    ResponseCache,
-    ResponseProcessor,
-    RetryRequest,
-    parse_actions,
-)
+from outspoken.processing import ParseStats, ProcessorSettings, ResponseCache, ResponseProcessor, RetryRequest
 from tests.cases import CASES, Case
 from tests.loops import in_one_item, in_threads
 from tests.tables import tables
@@ -47,19 +38,19 @@ def quiet_processor(**options: Any) -> ResponseProcessor:
     return ResponseProcessor(Parser(**options), **own)
 
 
-def process_case(case: Case, **own: Any) -> Processed:
+def process_case(case: Case, **own: Any) -> processing.Processed:
     """What becomes of a text of the corpus."""
     options = dict(case.options)
     known: dict[str, Any] = {key: options.pop(key) for key in ("prefix", "finish_reason") if key in options}
     return quiet_processor(format=case.format, **options, **own).process(case.text, **known)
 
 
-def processed(text: str, finish: str | None = None, **settings: Any) -> Processed:
+def processed(text: str, finish: str | None = None, **settings: Any) -> processing.Processed:
     """What becomes of a response with some settings."""
     return quiet_processor(settings=replace(QUIET, **settings)).process(text, finish_reason=finish)
 
 
-def said(found: Processed) -> dict[str, Any]:
+def said(found: processing.Processed) -> dict[str, Any]:
     """All that a result says, without what is empty."""
     told: dict[str, Any] = {
         "status": found.status,
@@ -101,7 +92,9 @@ def test_results_of_the_corpus_are_consistent(recovery: bool, strict: bool) -> N
         assert found.needs_retry == (not found.is_usable)
         assert found.is_usable or not found.tool_calls
         assert found.status != "repaired" or not strict
-        assert (found.status == "truncated") == (not found.is_usable and ErrorCategory.TRUNCATED in found.categories)
+        assert (found.status == "truncated") == (
+            not found.is_usable and processing.ErrorCategory.TRUNCATED in found.categories
+        )
         assert all(action.status in ("ok", "repaired") for action in found.actions)
     assert sum(stats.counts().values()) == len(CASES[::20])
     assert min(stats.counts().values()) > 0 or strict
@@ -284,7 +277,7 @@ def test_actions_are_checked_on_the_page() -> None:
     select = '{"actions": [{"action_type": "SELECT_OPTION", "id": "AAB", "option": {"label": "Breakfast"}}]}'
     for format_ in ("skyvern", "auto"):
         result = quiet_processor(format=format_).process(select, page=PAGE)
-        assert result.reply == parse_actions(select, parser="skyvern", page=PAGE)
+        assert result.reply == processing.parse_actions(select, parser="skyvern", page=PAGE)
         assert [(action.type, result.status) for action in result.actions] == [("set_checked", "repaired")]
         assert [problem.code for problem in result.problems] == ["wrong-element"]
     assert [action.type for action in processor.process(select).actions] == ["select_option"]
@@ -393,7 +386,7 @@ def test_every_kind_of_response_can_be_cached_and_serialised() -> None:
     for case in cases:
         found, again = [process_case(case, cache=cache, stats=stats) for _ in "ab"]
         assert found == again
-        assert Processed.model_validate_json(found.model_dump_json()) == found
+        assert processing.Processed.model_validate_json(found.model_dump_json()) == found
     assert cache.info().hits == len(cases) == sum(stats.counts().values()) / 2
 
 

@@ -14,15 +14,8 @@ from outspoken import Payload, Reasoning, Reply, Text, ToolCall
 from outspoken.actions import Click
 from outspoken.authoring.fuzz.checks import ParseArguments
 from outspoken.parsing import Segment
-from outspoken.providers.events import (
-    Failed,
-    Finished,
-    ReasoningSigned,
-    RefusalDelta,
-    Started,
-    StreamEvent,
-    UsageReported,
-)
+from outspoken.providers import events as event_types
+from outspoken.providers.events import Finished, ReasoningSigned, RefusalDelta, Started, StreamEvent, UsageReported
 from outspoken.providers.replies import ProviderError, ProviderReply, Signature
 from outspoken.providers.usage import Usage
 from outspoken.providers.wire.parts import STREAM_CALLS, StreamCalls
@@ -242,7 +235,7 @@ def streams(draw: Draw, *, errors: bool = True) -> Events:
         stream.events = [event for event in stream.events if event != Finished("error", "error")]
         reason, error = None if reason == "error" else reason, None
     if error:
-        stream.events.append(Failed(error))
+        stream.events.append(event_types.Failed(error))
     reply = ProviderReply(
         raw="", format=None, provider="test", segments=stream.segments, id="r_1", model="mosses-2",
         finish_reason=reason, stop_reason=reason, usage=usage, refusal=stream.refusal or None, error=error,

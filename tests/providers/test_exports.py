@@ -19,20 +19,9 @@ from outspoken.providers.wire.responses.exporter import ResponsesExporter
 from outspoken.providers.wire.vercel import VercelExporter
 from outspoken.providers.wire.writing import Wire, stream_to_wire, to_wire
 from outspoken.results import events as ev
+from tests.providers import export_streams
 from tests.providers.export_clients import CLIENTS, Heard, Parts
-from tests.providers.export_streams import (
-    Call,
-    Events,
-    calls_of,
-    corpus_streams,
-    error_of,
-    in_both_ways,
-    is_cut,
-    reply_of,
-    streams,
-    text_of,
-    written,
-)
+from tests.providers.export_streams import Call, Events, corpus_streams, in_both_ways, reply_of, streams, written
 from tests.providers.test_export_round_trips import WIRES, check_same
 
 in_each_protocol = pytest.mark.parametrize("wire", get_args(Wire))
@@ -67,7 +56,7 @@ def meant(reply: Reply) -> Heard:
 
 def check_heard(wire: Wire, heard: Heard, reply: Reply, calls: list[Call]) -> None:
     """A client has what a reply says, as far as its protocol has fields for it."""
-    error = error_of(reply) if isinstance(reply, ProviderReply) else None
+    error = export_streams.error_of(reply) if isinstance(reply, ProviderReply) else None
     assert heard.pop("error", None) == (error.message if error else None)
     if not heard:  # the error is in the place of all else
         return
@@ -76,7 +65,7 @@ def check_heard(wire: Wire, heard: Heard, reply: Reply, calls: list[Call]) -> No
     assert heard == {key: wanted[key] for key in heard}
     if extension is None:
         return
-    assert stop in CLIENTS[wire].cut or not is_cut(reply)
+    assert stop in CLIENTS[wire].cut or not export_streams.is_cut(reply)
     counts = {
         "payloads": len(reply.payloads) + len(reply.unfinished_payloads),
         "actions": len(reply.actions),
@@ -92,8 +81,8 @@ def check_stream(wire: Wire, events: Events, stream_calls: StreamCalls, **option
     """The parts keep to the protocol, and its client has what the reply says; and so do we, where we read it."""
     parts: Parts = list(stream_to_wire(events, wire, stream_calls=stream_calls, **options))
     CLIENTS[wire].check(parts)
-    assert text_of(events) == reply_of(events).text
-    check_heard(wire, CLIENTS[wire].stream(parts), reply_of(events), calls_of(events, stream_calls))
+    assert export_streams.text_of(events) == reply_of(events).text
+    check_heard(wire, CLIENTS[wire].stream(parts), reply_of(events), export_streams.calls_of(events, stream_calls))
     if wire in WIRES:
         check_same(events, wire, stream_calls)
 

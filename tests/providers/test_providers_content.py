@@ -9,15 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outspoken import ReasoningDelta, Settings, TextDelta, ToolCallStart, parse
-from outspoken.providers import (
-    ProviderFormatError,
-    ProviderReply,
-    ProviderStream,
-    parse_response,
-    stream_response,
-    stream_to_wire,
-)
+from outspoken import ReasoningDelta, Settings, TextDelta, ToolCallStart, parse, providers
+from outspoken.providers import ProviderFormatError, ProviderReply, ProviderStream, parse_response, stream_response
 from outspoken.providers import ProviderStream as Stream
 from outspoken.providers.assembly.tool_calls import parse_arguments
 from tests.invariants.replies import pieces
@@ -26,7 +19,6 @@ from tests.providers.provider_events import dumped, feed
 from tests.tables import tables
 
 TABLES = tables(__file__)
-
 
 HERMES = (
     "<think>\nWhich shelf?\n</think>\n\nI look.\n"
@@ -81,7 +73,7 @@ def test_a_call_that_is_refused_stands_behind_its_text(arguments: str, wanted: s
     reply = feed(chunks, "openai", "hermes", shows_invalid=True, tool_choice=wanted)
     assert (reply.text, reply.unfinished_tool_calls[0].span) == (f"Well: {text}", (len(text) + 6,) * 2)
     events = stream_response(chunks, format="hermes", shows_invalid=True, tool_choice=wanted)
-    assert str([*stream_to_wire(events, "openai")]).count("unfinished_tool_calls") == 1
+    assert str([*providers.stream_to_wire(events, "openai")]).count("unfinished_tool_calls") == 1
 
 
 def test_text_streams() -> None:

@@ -1,17 +1,4 @@
-"""What texts are read as, whole and in pieces: a file of tables for each subject, a group of cases for each rule.
-
-A file has `groups` by what they say. A group has `cases`: texts, or objects with a `text`. All other keys stand in a
-case, or in its group where all cases share them:
-
-- `format`: its name, or a list of names; "auto" where it is missing
-- `with`: the arguments of `parse` beside these. `tools` may be a name from the `tools` of the file
-- what the reply says: all that `told` finds, and of what `asked` finds the keys that are listed
-
-Where `$NAME` stands in a text, the text of that name among the `parts` of the file is put.
-
-A file may have `streams`, too: chunks of a response, the events that come with each, and what is held behind the last.
-Texts of a file with `by_character` are read in single characters in each run, and others in pieces that are drawn.
-"""
+"""What texts are read as, whole and in pieces: the tables of this folder, as `README.md` describes them."""
 
 import re
 from collections.abc import Iterator

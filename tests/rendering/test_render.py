@@ -9,20 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import outspoken
 import outspoken.actions as gui
-from outspoken import (
-    Payload,
-    Reasoning,
-    RenderError,
-    Reply,
-    Screen,
-    Settings,
-    Text,
-    ToolCall,
-    load_format,
-    parse,
-    render,
-)
+from outspoken import Payload, Reasoning, RenderError, Screen, Settings, Text, ToolCall, load_format, parse, render
 from outspoken.grammar.registry import automaton, header, names
 from outspoken.rendering import render_history
 from tests.cases import CASES, Case
@@ -339,7 +328,7 @@ TIMER = ToolCall(name="set_timer", arguments={"minutes": 12})
 #: that goes with each, arguments without names at their places, and what the prompt ends with not at all.
 WRITTEN: list[tuple[Any, str, str]] = [
     ([], "hermes", ""),
-    (Reply(raw="", format=None, segments=[]), "hermes", ""),
+    (outspoken.Reply(raw="", format=None, segments=[]), "hermes", ""),
     ([], "solar_open", "<|begin|>assistant<|content|><|end|>"),
     (Text(text="Hello.", span=(0, 0)), "functionary_v3_2", "all\nHello."),
     *[([Reasoning(text="Tea.", span=(0, 0)), TIMER], *one) for one in TABLES["REASONING_BEFORE_A_CALL"].items()],
@@ -374,7 +363,6 @@ def test_parts_of_what_is_written(what: Any, format: str, pattern: str, expected
 
 
 TARS = ["ui_tars", "ui_tars_1_0", "doubao_ui_tars", "ui_tars_calls"]
-
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=30)
 PLACES = st.builds(gui.Point.of, st.lists(st.integers(0, 1000) | st.floats(0, 1000), min_size=2, max_size=2) | st.lists(

@@ -12,7 +12,6 @@ from tests.tables import tables
 
 TABLES = tables(__file__)
 
-
 REGISTRY = PayloadRegistry([PayloadType("card", "CARD")])
 
 #: By code: the format (or one of READERS), a text, and what the diagnostic says in one line.

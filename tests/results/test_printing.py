@@ -28,7 +28,6 @@ from tests.tables import tables
 
 TABLES = tables(__file__)
 
-
 SPAN = (0, 1)
 PRINTED: list[tuple[Any, str]] = [
     (Text(text="a\nb", span=SPAN), r"Text('a\nb')"),
@@ -187,22 +186,7 @@ def test_any_frame_is_small_and_plain(raw: str, start: int, length: int) -> None
 # what a message says to install works as it stands, wherever Outspoken was installed from
 
 
-WHEEL = "file:///tmp/outspoken-1.0-py3-none-any.whl"
-
-
-@pytest.mark.parametrize(
-    ("origin", "command"),
-    [
-        (None, "pip install 'outspoken[ui]'"),
-        ({"url": "file:///my%20code/outspoken", "dir_info": {}}, "pip install '/my code/outspoken[ui]'"),
-        ({"url": "file:///o", "dir_info": {"editable": True}}, "pip install -e '/o[ui]'"),
-        ({"url": WHEEL, "archive_info": {}}, f"pip install 'outspoken[ui] @ {WHEEL}'"),
-        (
-            {"url": "https://example.org/o.git", "vcs_info": {"vcs": "git", "commit_id": "1"}},
-            "pip install 'outspoken[ui] @ git+https://example.org/o.git'",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("origin", "command"), TABLES["ORIGINS"])
 def test_an_extra_is_installed_from_where_the_library_was(
     origin: dict[str, Any] | None, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

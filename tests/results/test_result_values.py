@@ -202,7 +202,6 @@ OURS = ("seed001_multi", "speakmcp_text")
 #: An object that has nothing but `content` is no envelope: any JSON that a model shows may have that key.
 NO_ENVELOPE = "speakmcp-001"
 
-
 ROWS = [row for row in beside("gui/vectors.jsonl") if row["format"] in OURS and not row.get("quirk")]
 
 

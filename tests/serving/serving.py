@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator, Iterable
@@ -194,6 +195,35 @@ def completion(*messages: dict[str, Any], finish: str = "stop", **more: Any) -> 
     ]
     frame = {"id": "chatcmpl-9", "object": "chat.completion", "created": 5, "model": "mosses-2"}
     return {**frame, "choices": choices, **more}
+
+
+def answering(text: str, finish: str = "stop", *, size: int = 5, usage: Any = None) -> Answer:
+    """A text whole or streamed, as the request says, with the usage if the request asks for it."""
+
+    async def answer(asked: dict[str, Any]) -> Response:
+        if asked.get("stream") is not True:
+            more = {"usage": usage} if usage else {}
+            return JSONResponse(completion({"content": text}, finish=finish, **more))
+        pieces = written(text, size, finish)
+        options: Any = asked.get("stream_options") or {}
+        if usage and options.get("include_usage"):
+            pieces.insert(-1, event({**chunk({}), "choices": [], "usage": usage}))
+        return await streaming(pieces)(asked)
+
+    return answer
+
+
+def free_port() -> int:
+    """A port of this machine that nobody listens at."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+def is_open(port: int) -> bool:
+    """Does somebody listen at a port of this machine?"""
+    with socket.socket() as found:
+        return found.connect_ex(("127.0.0.1", port)) == 0
 
 
 def whole(body: Any, status: int = 200, headers: dict[str, str] | None = None) -> Answer:

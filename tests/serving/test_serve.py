@@ -14,27 +14,14 @@ from outspoken.providers import stream_response
 from outspoken.results.errors import UnknownFormatError
 from outspoken.serving.app import Proxy
 from outspoken.serving.settings import ServerSettings
-from tests.serving.serving import (
-    OFFERED,
-    OFFERED_TO,
-    Server,
-    asked_of,
-    chunk,
-    completion,
-    event,
-    proxied,
-    streaming,
-    whole,
-    written,
-)
+from tests.serving import serving
+from tests.serving.serving import Server, asked_of, chunk, completion, event, proxied, streaming, whole, written
 from tests.tables import tables
 
 TABLES = tables(__file__)
 
-
 TEXT = TABLES["TEXT"]
 TOOLS: Any = TABLES["TOOLS"]
-
 
 both_ways = pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
 
@@ -44,7 +31,7 @@ def client(front: Server) -> Any:
 
 
 def asked(**more: Any) -> Any:
-    return {"model": "mosses-2", "messages": [{"role": "user", "content": "?"}], "tools": OFFERED, **more}
+    return {"model": "mosses-2", "messages": [{"role": "user", "content": "?"}], "tools": serving.OFFERED, **more}
 
 
 def streamed(front: Server, **more: Any) -> ChatCompletion:
@@ -226,12 +213,8 @@ def test_invalid_upstream_url(upstream: str) -> None:
 # one proxy in front of several models: the format of a response is that of the model that its request names
 
 
-HERMES = '<tool_call>\n{"name": "tide", "arguments": {"place": "Brest"}}\n</tool_call>'
-QWEN = "<tool_call>\n<function=tide>\n<parameter=place>\nBrest\n</parameter>\n</function>\n</tool_call>"
-MISTRAL = '[TOOL_CALLS]tide[ARGS]{"place": "Brest"}'
-THOUGHT = "They ask.\n</think>\n\nAt nine."
-MODELS = {"acme*": "hermes", "acme-coder*": "qwen3_coder", "Acme/Thinker": "Qwen/Qwen3-4B-Thinking-2507"}
-PATHS = [*OFFERED_TO]
+HERMES, THOUGHT = TABLES["HERMES"], TABLES["THOUGHT"]
+PATHS = [*serving.OFFERED_TO]
 WIRES: Any = {"chat/completions": "openai", "responses": "openai_responses", "messages": "anthropic"}
 
 
@@ -241,7 +224,7 @@ def asking(request: pytest.FixtureRequest) -> Generator[Any]:
 
     async def answer(body: dict[str, Any]) -> Any:
         text = body["metadata"]["user_id"] if "user" not in body else body["user"]
-        return await (streaming(written(text)) if body.get("stream") else whole(completion({"content": text})))(body)
+        return await serving.answering(text)(body)
 
     def ask(front: Server, path: str, model: str | None, text: str, **more: Any) -> httpx.Response:
         user = {"metadata": {"user_id": text}} if path == "messages" else {"user": text}
@@ -249,7 +232,7 @@ def asking(request: pytest.FixtureRequest) -> Generator[Any]:
         asked = {key: value for key, value in asked.items() if key != "model" or value is not None}
         return httpx.post(f"{front.url}/v1/{path}", json=asked)
 
-    with proxied(answer, format=None, models=MODELS) as (front, _, _):
+    with proxied(answer, format=None, models=TABLES["MODELS"]) as (front, _, _):
         yield partial(ask, front)
 
 
@@ -262,23 +245,9 @@ def read(path: str, response: httpx.Response) -> list[Any]:
     return [reply.reasoning, reply.text, [call.arguments for call in reply.tool_calls]]
 
 
-CALL: list[Any] = [None, "", [{"place": "Brest"}]]
-ANSWERS: list[tuple[str, str, list[Any]]] = [
-    ("acme-7b", HERMES, CALL),
-    ("Acme-Coder-7B", QWEN, CALL),
-    ("acme-coder-7b", MISTRAL, [None, MISTRAL, []]),
-    ("someone/acme:latest", HERMES, CALL),
-    ("acme/thinker", THOUGHT, ["They ask.", "At nine.", []]),
-    ("Qwen/Qwen3-Coder-Next", QWEN, CALL),
-    ("mistral-small3.2:24b", MISTRAL, CALL),
-    ("Qwen/Qwen3-30B-A3B-Thinking-2507", THOUGHT, ["They ask.", "At nine.", []]),
-    ("Qwen/Qwen3.5-9B", THOUGHT, ["They ask.", "At nine.", []]),
-]
-
-
 @pytest.mark.parametrize("path", PATHS)
 def test_the_model_of_a_request_says_the_format(asking: Any, path: str) -> None:
-    for model, text, expected in ANSWERS:
+    for model, text, expected in TABLES["ANSWERED"]:
         found = read(path, asking(path, model, text))
         assert [found[0] or None, *found[1:]] == expected, model
 

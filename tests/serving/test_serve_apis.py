@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Generator
+from functools import partial
 from typing import Any, ClassVar, cast
 
 import anthropic
 import httpx
 import openai
 import pytest
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from outspoken.constraints import constraint
 from outspoken.serving.apis.anthropic import AnthropicApi
@@ -138,18 +139,7 @@ def front() -> Generator[Front]:
         yield found
 
 
-def answer(text: str, finish: str = "stop") -> Any:
-    """The text whole or streamed, as the request says, with usage if it asks for it."""
-
-    async def give(asked: dict[str, Any]) -> Response:
-        if not asked.get("stream"):
-            return JSONResponse(serving.completion({"content": text}, finish=finish, usage=USAGE))
-        pieces = serving.written(text, finish=finish)
-        if asked.get("stream_options") == {"include_usage": True}:
-            pieces.insert(-1, serving.event({**serving.chunk({}), "choices": [], "usage": USAGE}))
-        return await serving.streaming(pieces)(asked)
-
-    return give
+answer = partial(serving.answering, usage=USAGE)
 
 
 def ask(api: Any, front: Front, stream: bool, **asked: Any) -> Any:

@@ -23,19 +23,8 @@ from outspoken.serving.app import Proxy
 from outspoken.serving.http_errors import HttpError
 from outspoken.serving.settings import ServerSettings
 from tests.loops import SEED, some
-from tests.serving.serving import (
-    OFFERED,
-    OFFERED_TO,
-    Server,
-    chunk,
-    completion,
-    event,
-    proxied,
-    streaming,
-    until,
-    whole,
-    written,
-)
+from tests.serving import serving
+from tests.serving.serving import OFFERED, OFFERED_TO, chunk, completion, event, proxied, until, written
 from tests.tables import tables
 
 TEXT = """<think>Hm.</think>Über Moose.
@@ -205,8 +194,7 @@ def test_malformed_requests(path: str, caplog: pytest.LogCaptureFixture) -> None
 
     async def answer(asked: dict[str, Any]) -> Response:
         text = CALLED + CALLED.replace("}}", '1, "b": [1]}}') if asked.get("tools") else '{"a": 1,}'
-        stream = asked.get("stream") is True
-        return await (streaming(written(text, 40)) if stream else whole(completion({"content": text})))(asked)
+        return await serving.answering(text, size=40)(asked)
 
     with proxied(answer, ask_again=1) as (front, proxy, _), httpx.Client(timeout=20, headers=HEADERS) as client:
         for number, (body, statuses) in enumerate(malformed(path)):
@@ -238,16 +226,9 @@ CHUNKS = [
 DONE = b"data: [DONE]\n\n"
 STOP = event(CHUNKS[2]) + DONE
 #: The events that the table `STREAMS` names.
-EVENTS = {
-    **{name: event(value if name == "ERROR" else chunk({}) | value) for name, value in TABLES["EVENTS"].items()},
-    **{
-        "CALL": event(CHUNKS[1]),
-        "STOP": event(CHUNKS[2]),
-        "WHOLE": event(COMPLETION),
-        "NIL": event(None),
-        "DONE": DONE,
-    },
-}
+EVENTS = {name: event(value if name == "ERROR" else chunk({}) | value) for name, value in TABLES["EVENTS"].items()}
+EVENTS |= {"CALL": event(CHUNKS[1]), "STOP": event(CHUNKS[2]), "WHOLE": event(COMPLETION), "NIL": event(None)}
+EVENTS["DONE"] = DONE
 
 
 def over(body: bytes, status: object = "200 OK", *headers: str, stream: bool = False) -> bytes:
@@ -324,7 +305,7 @@ def test_malformed_answers(path: str, stream: bool, caplog: pytest.LogCaptureFix
         threading.Thread(target=upstream.serve_forever, args=(0.01,)).start()
         left.callback(upstream.shutdown)
         proxy = Proxy(ServerSettings(f"http://127.0.0.1:{upstream.server_address[1]}", "hermes", read_timeout=5))
-        with Server(proxy.app()) as front, httpx.Client(timeout=20, headers=HEADERS) as client:
+        with serving.Server(proxy.app()) as front, httpx.Client(timeout=20, headers=HEADERS) as client:
             for sent, statuses in some(answers(stream), f"{path} {stream}", 0.34):
                 upstream.sent = sent  # pyright: ignore
                 found = client.post(f"{front.url}/v1/{path}", json=body)

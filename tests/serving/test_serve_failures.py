@@ -17,26 +17,14 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from outspoken.providers.wire.parts import StreamCalls
 from outspoken.serving.app import Proxy
 from tests.providers.export_streams import in_both_ways
-from tests.serving.serving import (
-    OFFERED_TO,
-    Server,
-    Upstream,
-    asked_of,
-    chunk,
-    completion,
-    event,
-    proxied,
-    streaming,
-    until,
-    whole,
-    written,
-)
+from tests.serving import serving
+from tests.serving.serving import Server, asked_of, chunk, completion, event, proxied, streaming, until, whole, written
 
 CALL = '<tool_call>\n{"name": "f", "arguments": {"a": [1, 2'
 #: The stream of an upstream that has not come to its end.
 BEGUN = written(CALL)[:-2]
 ASKED = asked_of("chat/completions")
-PATHS = list(OFFERED_TO)
+PATHS = list(serving.OFFERED_TO)
 
 
 def create(front: Server, path: str, asked: Any) -> Any:
@@ -48,7 +36,7 @@ def create(front: Server, path: str, asked: Any) -> Any:
     return (known.responses if path == "responses" else known.chat.completions).create(**asked)
 
 
-def check_nothing_left(front: Server, proxy: Proxy, upstream: Upstream) -> None:
+def check_nothing_left(front: Server, proxy: Proxy, upstream: serving.Upstream) -> None:
     """Neither a task nor a connection is left of what was served, but for one that may be used again."""
     behind, server = proxy.upstream, upstream.server
     assert behind
@@ -195,10 +183,7 @@ def test_upstream_error_passes_unchanged(stream: bool) -> None:
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_unreachable_upstream(stream: bool) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        free = f"http://127.0.0.1:{taken.getsockname()[1]}"
-    with proxied(whole({}), upstream=free) as (front, _, _):
+    with proxied(whole({}), upstream=f"http://127.0.0.1:{serving.free_port()}") as (front, _, _):
         found = httpx.post(f"{front.url}/v1/chat/completions", json={**ASKED, "stream": stream})
         error = found.json()["error"]
         assert (found.status_code, error["code"], error["type"]) == (502, "upstream_unreachable", "upstream_error")

@@ -6,7 +6,6 @@ import asyncio
 import json
 import re
 import shutil
-import socket
 import subprocess
 import time
 from collections.abc import AsyncIterator, Generator
@@ -16,24 +15,13 @@ from typing import Any
 
 import httpx
 import pytest
-from canitoolcall.probe import BUILTIN_SCENARIOS, probe
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import Response, StreamingResponse
 
-from outspoken import Reasoning, Text, ToolCall, render, serving
+from outspoken import serving
 from tests.loops import some
-from tests.serving.serving import (
-    OFFERED,
-    OFFERED_TO,
-    Server,
-    asked_of,
-    chunk,
-    completion,
-    event,
-    proxied,
-    streaming,
-    until,
-    written,
-)
+from tests.serving import probing
+from tests.serving import serving as servers
+from tests.serving.serving import OFFERED_TO, asked_of, chunk, event, proxied, streaming, until
 
 STREAMS, ROUNDS = 33, 2
 
@@ -121,60 +109,10 @@ def test_many_streams_at_once() -> None:
 # the probe of CanIToolCall against the proxy, in front of an upstream that writes raw text of a format
 
 
-_EVENT = {
-    "title": "Design review",
-    "start": "2026-10-01T15:00:00Z",
-    "attendees": [{"name": "Ana", "email": "ana@example.com"}, {"name": "Bo", "email": "bo@example.com"}],
-    "location": {"city": "Berlin", "room": "4.12"},
-}
-
-
-def _call(name: str, **arguments: Any) -> ToolCall:
-    return ToolCall(name=name, arguments=arguments)
-
-
-def _text(text: str) -> Text:
-    return Text(text=text, span=(0, 0))
-
-
-#: What the model answers, by scenario.
-ANSWERS: dict[str, list[Any]] = {
-    "single-call": [_text("Let me look."), _call("get_weather", city="Paris")],
-    "parallel-calls": [_call("get_weather", city="Paris"), _call("get_weather", city="Tokyo")],
-    "no-call": [_text("42")],
-    "nested-args": [_call("create_event", **_EVENT)],
-    "unicode-args": [_call("save_note", title="Grüße aus Zürich", body="Café ☕ in 東京 — naïve résumé 🚀")],
-    "empty-args": [_call("get_server_time")],
-    "forced-tool-choice": [_call("get_weather", city="Lisbon")],
-    "tool-result-followup": [_text("It is 18 degrees and clear.")],
-    "reasoning-then-call": [Reasoning(text="9.9 is 9.90.", span=(0, 0)), _call("record_answer", answer="9.9")],
-}
-
-
-FORMATS = (
-    "hermes", "qwen3_coder", "glm_4_5", "deepseek_v3_1", "mistral", "kimi_k2", "llama3_json", "minimax_m2", "harmony",
-    "deepseek_v3_2",
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("format_", some(FORMATS, "probe", 0.34))
+@pytest.mark.parametrize("format_", some(probing.FORMATS, "probe", 0.34))
 def test_the_neutral_probe_passes(format_: str) -> None:
-    asked_for = {str(scenario.messages[0]["content"]): scenario.id for scenario in BUILTIN_SCENARIOS}
-    assert {*asked_for.values()} <= ANSWERS.keys() | {"tool-result-followup"}
-
-    async def answer(asked: dict[str, Any]) -> Response:
-        is_followup = len(asked["messages"]) > 1
-        name = "tool-result-followup" if is_followup else asked_for[asked["messages"][0]["content"]]
-        text = render(ANSWERS[name], format_)
-        if asked.get("stream"):
-            return await streaming(written(text, 3))(asked)
-        return JSONResponse(completion({"content": text}))
-
-    with proxied(answer, format=format_) as (front, _, _):
-        report = probe(f"{front.url}/v1", "mosses-2", concurrency=1)
-    failed = [(o.scenario_id, o.stream, o.status, o.detail) for o in report.outcomes if o.status != "pass"]
-    assert failed == []
-    assert len(report.outcomes) == 3 * len(BUILTIN_SCENARIOS)
+    with proxied(probing.answer, format=format_) as (front, _, _):
+        probing.check(front.url, format_)
 
 
 # the web servers of the guide in front of the proxy, where they are installed
@@ -186,21 +124,10 @@ INSTALLED = [name for name in FILES if shutil.which(name)]
 KEY = {"authorization": "Bearer key-of-ann"}
 
 
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
-
-
-def is_open(port: int) -> bool:
-    with socket.socket() as found:
-        return found.connect_ex(("127.0.0.1", port)) == 0
-
-
 @contextmanager
-def in_front(name: str, proxy: Server, folder: Path) -> Generator[str]:
+def in_front(name: str, proxy: servers.Server, folder: Path) -> Generator[str]:
     """A web server with the file of the guide, but for its port, that of the proxy, and TLS."""
-    port = free_port()
+    port = servers.free_port()
     text = FILES[name].replace("127.0.0.1:8080", f"127.0.0.1:{proxy.port}")
     if name == "nginx":
         text = re.sub(r" *ssl_certificate\w* .*\n", "", text).replace("443 ssl", f"127.0.0.1:{port}")
@@ -217,7 +144,7 @@ def in_front(name: str, proxy: Server, folder: Path) -> Generator[str]:
     environment = {"HOME": str(folder), "PATH": "/usr/sbin:/usr/bin:/bin:/usr/local/bin"}
     with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL) as running:
         try:
-            until(lambda: is_open(port))
+            until(lambda: servers.is_open(port))
             yield f"http://127.0.0.1:{port}"
         finally:
             running.terminate()
@@ -237,7 +164,7 @@ def test_a_web_server_in_front(name: str, tmp_path: Path) -> None:
         await asyncio.sleep(1)
         yield event(chunk({"content": ", last."})) + event(chunk({}, "stop")) + b"data: [DONE]\n\n"
 
-    body = {"model": "m", "messages": [{"role": "user", "content": "?"}], "tools": OFFERED, "stream": True}
+    body = {"model": "m", "messages": [{"role": "user", "content": "?"}], "tools": servers.OFFERED, "stream": True}
     with proxied(streaming(slowly())) as (proxy, _, upstream), in_front(name, proxy, tmp_path) as url:
         asked = f"{url}/v1/chat/completions"
         assert httpx.post(asked, json=body).status_code == 401

@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 import pytest
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from outspoken.constraints import constraint
 from outspoken.serving.apis.anthropic import AnthropicApi
@@ -14,7 +14,7 @@ from outspoken.serving.apis.base import Api
 from outspoken.serving.apis.chat import ChatApi
 from outspoken.serving.apis.responses import ResponsesApi
 from outspoken.serving.settings import ServerSettings, ServerStartError
-from tests.serving.serving import Answer, chunk, completion, event, proxied, streaming, whole, written
+from tests.serving.serving import Answer, answering, completion, proxied, streaming, whole, written
 from tests.serving.test_serve import TEXT, TOOLS, asked, check_weather, client, streamed
 from tests.tables import tables
 
@@ -140,10 +140,7 @@ def again(*texts: str) -> Answer:
 
     async def give(asked: dict[str, Any]) -> Response:
         usage = {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}
-        if not asked.get("stream"):
-            return JSONResponse(completion({"content": left.pop(0)}, usage=usage))
-        pieces = written(left.pop(0))
-        return await streaming([*pieces[:-1], event({**chunk({}), "choices": [], "usage": usage}), pieces[-1]])(asked)
+        return await answering(left.pop(0), usage=usage)(asked)
 
     return give
 

@@ -8,11 +8,12 @@ from typing import NamedTuple
 class TestedFramework(NamedTuple):
     """A framework with tests of its name, `tests/integrations/test_NAME.py`, and an integration of its name, if any.
 
-    `group` is the environment that its tests run in. They are collected wherever the `module` can be found.
+    `groups` are the environments that its tests run in. They are collected wherever one of the `modules` can be found.
+    Both are words of a text.
     """
 
-    group: str
-    module: str
+    groups: str
+    modules: str
 
 
 class Group(NamedTuple):
@@ -38,6 +39,8 @@ FRAMEWORKS: dict[str, TestedFramework] = {
     "haystack": TestedFramework("frameworks", "haystack"),
     "dspy": TestedFramework("frameworks", "dspy"),
     "litellm": TestedFramework("frameworks", "litellm"),
+    # Whatever client there is in front of our proxy and of LiteLLM's, which the tests start in `frameworks`.
+    "clients": TestedFramework("agents frameworks", "pydantic_ai litellm"),
     "vllm": TestedFramework("servers", "vllm"),
     "sglang": TestedFramework("servers", "sglang"),
     "transformers": TestedFramework("servers", "transformers"),
@@ -46,12 +49,12 @@ FRAMEWORKS: dict[str, TestedFramework] = {
 }
 
 GROUPS: dict[str, Group] = {
-    "agents": Group("pydantic-ai-slim langchain-core langchain openai-agents"),
+    "agents": Group("pydantic-ai-slim langchain-core langchain langchain-openai openai-agents anthropic"),
     # dspy needs litellm, and litellm openai 2. LiteLLM reads a list of prices from the network when it is imported, and
     # leaves clients and event loops to the garbage collector; llama-index-core uses what pydantic deprecates.
     "frameworks": Group(
         "llama-index-core llama-index-llms-openai-like smolagents haystack-ai dspy litellm[proxy] prometheus_client "
-        "opentelemetry-sdk",
+        "opentelemetry-sdk anthropic instructor canitoolcall>=0.1.1,<0.2",
         variables=(
             *(("LITELLM_LOCAL_MODEL_COST_MAP", "True"), ("HAYSTACK_TELEMETRY_ENABLED", "False")),
             ("DSPY_CACHEDIR", ".venv-integrations/frameworks/dspy-cache"),

@@ -47,7 +47,9 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 nox.options.envdir = str(TOP / ".venv-integrations")
 nox.options.default_venv_backend = "uv|venv"
 nox.options.reuse_venv = "yes"
-nox.options.sessions = [group for group in GROUPS if any(tested.group == group for tested in FRAMEWORKS.values())]
+nox.options.sessions = [
+    group for group in GROUPS if any(group in tested.groups.split() for tested in FRAMEWORKS.values())
+]
 
 
 def _install(session: nox.Session, name: str, *, pinned: bool = True) -> None:
@@ -64,7 +66,7 @@ def _install(session: nox.Session, name: str, *, pinned: bool = True) -> None:
 def _tests(session: nox.Session, name: str) -> None:
     """Run the tests of the frameworks of a group, or of those that are named."""
     _install(session, name)
-    known = [framework for framework, tested in FRAMEWORKS.items() if tested.group == name]
+    known = [framework for framework, tested in FRAMEWORKS.items() if name in tested.groups.split()]
     chosen = [framework for framework in known if framework in session.posargs] or known
     more = [word for word in session.posargs if word not in known]
     # They do not use the fixtures of the other tests, which need other packages.
