@@ -226,9 +226,11 @@ CHUNKS = [
 DONE = b"data: [DONE]\n\n"
 STOP = event(CHUNKS[2]) + DONE
 #: The events that the table `STREAMS` names.
-EVENTS = {name: event(value if name == "ERROR" else chunk({}) | value) for name, value in TABLES["EVENTS"].items()}
-EVENTS |= {"CALL": event(CHUNKS[1]), "STOP": event(CHUNKS[2]), "WHOLE": event(COMPLETION), "NIL": event(None)}
-EVENTS["DONE"] = DONE
+EVENTS = {
+    **{name: event(value if name == "ERROR" else chunk({}) | value) for name, value in TABLES["EVENTS"].items()},
+    **{"CALL": event(CHUNKS[1]), "STOP": event(CHUNKS[2]), "WHOLE": event(COMPLETION), "NIL": event(None)},
+    "DONE": DONE,
+}
 
 
 def over(body: bytes, status: object = "200 OK", *headers: str, stream: bool = False) -> bytes:
