@@ -170,11 +170,12 @@ def _written(format: str, said: str, tools: str) -> str:
     reasoning, text, calls, actions = json.loads(said)
     made: list[Any] = [ToolCall(name=name, arguments=given, id=id) for name, given, id in calls]
     made += map(_actions().validate_python, actions)
-    before: list[Any] = [Reasoning(text=reasoning, span=(0, 0))] if reasoning else []
-    before += [Text(text=text, span=(0, 0))] if text else []
-    orders = [before, before[::-1]]
+    thought: list[Any] = [Reasoning(text=reasoning, span=(0, 0))] if reasoning else []
+    # a call without a marker is a part of the sentence before it, unless it begins a line
+    texts = [[Text(text=each, span=(0, 0))] for each in (text, f"{text}\n") if each.strip()] or [list[Any]()]
+    orders = [order for said in texts for order in ([*thought, *said], [*said, *thought])]
     if made and reasoning_tags(format) is None:  # the reasoning is a line of its own, before the call
-        orders.reverse()
+        orders.sort(key=lambda order: order[:1] == thought)
     refused: list[RenderError] = []
     for order in orders:
         try:
