@@ -117,12 +117,13 @@ def openai_agents(asked: Asked, responses: bool = False) -> None:
 
     async def run() -> None:
         kind = agents.OpenAIResponsesModel if responses else agents.OpenAIChatCompletionsModel
-        model = kind("m", openai.AsyncOpenAI(**asked.v1, max_retries=0))
-        agent = agents.Agent("a", model=model, tools=[agents.function_tool(tool) for tool in asked.tools])
-        if asked.stream:
-            _ = [event async for event in agents.Runner.run_streamed(agent, asked.question).stream_events()]
-        else:
-            await agents.Runner.run(agent, asked.question)
+        async with openai.AsyncOpenAI(**asked.v1, max_retries=0) as client:
+            tools: Any = [agents.function_tool(tool) for tool in asked.tools]
+            agent = agents.Agent("a", model=kind("m", client), tools=tools)
+            if asked.stream:
+                _ = [event async for event in agents.Runner.run_streamed(agent, asked.question).stream_events()]
+            else:
+                await agents.Runner.run(agent, asked.question)
 
     agents.set_tracing_disabled(True)
     asyncio.run(run())
@@ -137,16 +138,19 @@ def pydantic_ai(asked: Asked, api: str = "chat") -> None:
 
     async def run() -> None:
         if api == "messages":
-            model: Any = messages.AnthropicModel("m", provider=AnthropicProvider(base_url=asked.url, api_key=KEY))
+            client: Any = anthropic.AsyncAnthropic(base_url=asked.url, api_key=KEY, max_retries=0)
+            model: Any = messages.AnthropicModel("m", provider=AnthropicProvider(anthropic_client=client))
         else:
+            client = openai.AsyncOpenAI(**asked.v1, max_retries=0)
             kind = models.OpenAIResponsesModel if api == "responses" else models.OpenAIChatModel
-            model = kind("m", provider=OpenAIProvider(**asked.v1))
+            model = kind("m", provider=OpenAIProvider(openai_client=client))
         agent = Agent(model, tools=asked.tools, retries=0)
-        if asked.stream:
-            async with agent.run_stream(asked.question) as found:
-                await found.get_output()
-        else:
-            await agent.run(asked.question)
+        async with client:  # those that it makes are kept for the next loop
+            if asked.stream:
+                async with agent.run_stream(asked.question) as found:
+                    await found.get_output()
+            else:
+                await agent.run(asked.question)
 
     asyncio.run(run())
 
@@ -226,13 +230,11 @@ def urls(tmp_path_factory: pytest.TempPathFactory) -> Generator[dict[str, str]]:
     options = ["--config", str(folder / "config.yaml"), "--host", "127.0.0.1", "--port", str(port)]
     known = {**os.environ, "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
     log = (folder / "log").open("wb")
-    proxy = Proxy(ServerSettings(upstream, "hermes"))
     with log, subprocess.Popen([str(command), *options], env=known, stdout=log, stderr=log) as lite:
         try:
-            with Server(proxy.app()) as front:
-                found = {"serve": front.url, "litellm": f"http://127.0.0.1:{port}"}
+            with Server(Proxy(ServerSettings(upstream, "hermes")).app()) as front:
                 until(lambda: is_open(port), 200)  # half a minute, with both cores busy
-                yield found
+                yield {"serve": front.url, "litellm": f"http://127.0.0.1:{port}"}
         finally:
             lite.terminate()
 
