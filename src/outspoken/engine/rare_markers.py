@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from outspoken.grammar.automaton import MissingCloser, Transition
+from outspoken.grammar.leading_space import BREAKS, INDENTATION
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.near_miss import (
     begins_near_miss,
@@ -23,9 +24,8 @@ from outspoken.patterns.near_miss import (
 
 from .text_buffer import TextBuffer
 
-_BREAK = "\r\n"
 #: The line breaks before a closing marker and behind it, with the indentation; and the same at the end of the text.
-_LINES = r"(?:\r?\n[ \t]{0,40}){0,2}"
+_LINES = rf"(?:\r?\n{INDENTATION}){{0,2}}"
 _REST = lazy_pattern(rf"(?!\Z){_LINES}\r?\Z")
 _ALL_LINES = lazy_pattern(_LINES)
 
@@ -175,8 +175,8 @@ def _begins_of(closers: tuple[MissingCloser, ...]) -> tuple[re.Pattern[str], tup
     chars = {char for form in forms for char in first_characters(form)}
     chars |= {char for closer in closers for char in closer.first}
     is_any = any(closer.begins and not closer.first for closer in closers)
-    firsts = re.escape("".join(sorted(chars - {*_BREAK})))
+    firsts = re.escape("".join(sorted(chars - {*BREAKS})))
     one, begun = (r"[^\n]", r"(?s:.)") if is_any else (f"[{firsts}]", rf"[\r\n{firsts}]")
-    behind = rf"[ \t]{{0,40}}(?:\r?\n[ \t]{{0,40}})?(?:{one}|\r?\Z)"
+    behind = rf"{INDENTATION}(?:\r?\n{INDENTATION})?(?:{one}|\r?\Z)"
     places = rf"{begun}(?:(?<=[^\r\n])|(?<=\n){behind}|(?<=\r)(?:\n{behind}|\Z))"
     return re.compile(places), tuple(forms), tuple(patterns)

@@ -14,6 +14,8 @@ from .tables import Terminal
 
 #: So many blanks of indentation belong to a marker, if any do.
 _MAX_INDENTATION = 40
+#: The pattern of the indentation, and the characters with which a line break may begin.
+INDENTATION, BREAKS = rf"[ \t]{{0,{_MAX_INDENTATION}}}", "\r\n"
 
 
 class LeadingSpace:
@@ -54,5 +56,5 @@ def leading_space(terminal: Terminal) -> LeadingSpace:
     marker = re.compile(without_conditions(terminal.regex))
     written = terminal.canonical.strip() or next(iter(terminal.spellings), "").strip()
     is_indented, has_return = [marker.fullmatch(space + written) is not None for space in ("\n \t", "\r\n")]
-    lines = (r"\r?\n" if has_return else r"\n") + (rf"[ \t]{{0,{_MAX_INDENTATION}}}" if is_indented else "")
+    lines = (r"\r?\n" if has_return else r"\n") + (INDENTATION if is_indented else "")
     return LeadingSpace(chars - {"\r"}, lines)

@@ -16,7 +16,7 @@ from outspoken.patterns.prefilter import any_of
 from outspoken.patterns.spellings import without_conditions
 
 from .automaton import Automaton, Config, MissingCloser, Transition
-from .leading_space import leading_space
+from .leading_space import BREAKS, leading_space
 from .near_openers import SPACES, all_forms, is_evidence, near_openers, regex_of
 from .tables import Terminal
 from .vocabulary import CALLS, TOKENS
@@ -25,8 +25,6 @@ from .vocabulary import CALLS, TOKENS
 MIN_DISTINCT = 6
 #: They are tried before the markers and values that may follow.
 _PRIORITY = 9
-#: With what a line break begins that belongs to a marker.
-_BREAKS = "\r\n"
 
 
 def doubled_markers(config: Config) -> list[Transition]:
@@ -159,7 +157,7 @@ def _arguments(config: Config, value_end: Config) -> list[MissingCloser]:
             is_special = _SPECIAL_TOKEN.search(opener.terminal.canonical)
             special = opener.terminal.canonical.strip()[:2] if is_special else ""
             lead = f"(?:{before.behind}|{before.lines}{{1,2}}{'|' if special else ''})"
-            first = opener.terminal.first and f"{_BREAKS}{closer.terminal.canonical.strip()[:2]}{special}"
+            first = opener.terminal.first and f"{BREAKS}{closer.terminal.canonical.strip()[:2]}{special}"
             begins = regex_of(opener.terminal)
             found.append(MissingCloser(lead + SPACES.join(parts), begins, first, "argument", before.forms, begins))
             if is_distinct(closer):
@@ -174,7 +172,7 @@ def _arguments(config: Config, value_end: Config) -> list[MissingCloser]:
                     with_mistake.append([regex_of(opener.terminal), name, near_miss_of(nexts[0]), *to_value[1:]])
                 for other in with_mistake:
                     regex = intact + SPACES + SPACES.join(other)
-                    first = f"{_BREAKS}{closer.terminal.canonical.strip()[0]}"
+                    first = f"{BREAKS}{closer.terminal.canonical.strip()[0]}"
                     found.append(MissingCloser(regex, intact, first, "argument", tuple(all_forms(closer.terminal))))
     return found
 
@@ -202,7 +200,7 @@ def _ends(config: Config, value_end: Config) -> list[MissingCloser]:
         chain, forms = _shortest_end(closer.target), tuple(all_forms(closer.terminal))
         written = closer.terminal.canonical.strip()
         if is_distinct(closer):
-            spelled, first = any_of(forms, exact=True), _BREAKS + written[0]
+            spelled, first = any_of(forms, exact=True), BREAKS + written[0]
             found.append(MissingCloser(f"{_spelled(closer)}(?={SPACES}{spelled})", spelled, first, "twice", forms))
             if any(("end", kind) in closer.after for kind in CALLS):
                 near = near_miss_of(closer)
@@ -274,7 +272,7 @@ def near_miss_of(step: Transition) -> str:
 def _first_of_near(step: Transition) -> str:
     """The characters with which a marker with a mistake may begin."""
     forms = all_forms(step.terminal)
-    return _BREAKS + "".join(dict.fromkeys([c for w in forms for c in (w[0], w[0].swapcase(), w[1])]))
+    return BREAKS + "".join(dict.fromkeys([c for w in forms for c in (w[0], w[0].swapcase(), w[1])]))
 
 
 def _after_closer(closer: _Closer, lead: str, regex: str) -> str:
@@ -297,7 +295,7 @@ def _maybe_lines(step: Transition) -> str:
 
 
 def _first(step: Transition) -> str:
-    return step.terminal.first and step.terminal.first + _BREAKS
+    return step.terminal.first and step.terminal.first + BREAKS
 
 
 #: A key, its quotes and its colon as a grammar spells them, and the quote of a value.

@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from outspoken.grammar.automaton import Automaton, Config, Transition
-from outspoken.grammar.leading_space import LeadingSpace, leading_space
+from outspoken.grammar.leading_space import BREAKS, LeadingSpace, leading_space
 from outspoken.grammar.tables import Terminal
 from outspoken.grammar.value_markup import survey
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES, FREE_TEXT, JSON_FIRST, SPELLED_VALUES
@@ -140,7 +140,7 @@ class MarkerLexer:
         for terminal in self._terminals:
             written = terminal.canonical.strip()
             lines = leading_space(terminal).lines
-            lead, first = (f"(?:{lines}|)", "\r\n") if lines else ("", "")
+            lead, first = (f"(?:{lines}|)", BREAKS) if lines else ("", "")
             may_be_word = not terminal.first or "w" in terminal.first
             if not may_be_word or re.fullmatch(terminal.regex, "word") is None:
                 sources[terminal.regex] = 1000 + len(terminal.regex)
