@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar, cast
 from pydantic import Field
 
 from outspoken.patterns.lazy import lazy_pattern
-from outspoken.patterns.sentences import GOES_ON, is_in_sentence
+from outspoken.patterns.sentences import end_of_next_word, is_in_sentence
 from outspoken.results.construct import construct
 from outspoken.results.diagnostics import Diagnostic, PendingDiagnostic, Repair, place_diagnostics
 from outspoken.results.edits import shown
@@ -131,7 +131,7 @@ def _unsure(reading: JsonReading, place: tuple[int, ...]) -> tuple[Path, str] | 
 def _is_said(raw: str, start: int, end: int) -> bool:
     """Does what stands between two offsets, or in quotes there, belong to a sentence that goes on behind it?"""
     before, behind = raw[max(start - _REST, 0) : start].rstrip(_QUOTES), raw[end : end + _REST].lstrip(_QUOTES)
-    return GOES_ON.match(behind) is not None and is_in_sentence(before)
+    return is_in_sentence(before) and end_of_next_word(behind) > 0
 
 
 def _is_final(reading: JsonReading, place: tuple[int, ...]) -> bool:

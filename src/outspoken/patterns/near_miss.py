@@ -58,7 +58,8 @@ def near_miss_pattern(written: str) -> str:
     if len(written) < 2:
         return "(?!)"
     size, last = len(written) - 1, written[-1]
-    ends = [f"{_ANY}{re.escape(last)}", _last(last), f"{_not_behind(written, size)}{_before_other(last)}"]
+    ends = [f"{_ANY}{re.escape(last)}", f"{_last(last)}(?!{re.escape(last)})"]
+    ends.append(f"{_not_behind(written, size)}{_before_other(last)}")
     pattern = f"(?:{re.escape(written[:-1])}(?:{'|'.join(ends)})|{_near_part(written, 0, size + 1)})"
     if _has_case(written):
         pattern = f"(?:{''.join(map(_any_case, written))}|{pattern})"

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from outspoken.patterns.lazy import lazy_pattern
-from outspoken.patterns.sentences import GOES_ON
+from outspoken.patterns.sentences import end_of_next_word
 from outspoken.results.replies import Text
 
 #: So much text before a call may open a quotation, and so much behind it may close that.
@@ -38,8 +38,9 @@ _SIGN = re.compile(rf"[{MARKS}`~<]")
 _LINK = re.compile(r"\s*\[(?![\w|/ ]{1,40}\])")
 #: The value of an attribute, which is no quotation.
 _ATTRIBUTE = re.compile(r"=([\"'])[^\"'<>\n]{0,200}\1")
-#: A sentence that goes on behind a call without marks of its own quotes it.
-SENTENCE = " "
+#: A sentence that goes on behind a call without marks of its own quotes it; or one that does so in its line.
+SENTENCE, IN_LINE = " ", "\t"
+_SENTENCES = frozenset({SENTENCE, IN_LINE})
 _CLOSING = {
     "“": "[”“]", "‘": "’", "«": "»", "„": "[“”]", "‚": "[‘’]", "「": "」", "»": "«", "『": "』", "《": "》", "〈": "〉",
     "‹": "›", "❝": "❞", "<": ">", "[": r"\](?=[(\[])", "](": r"\)", "{": r"\}",
@@ -51,7 +52,7 @@ _LETTERS = "'‘"
 #: Signs of an item of a list.
 _ITEMS = ("- ", "* ", "+ ")
 #: Marks that have to be closed in the line in which a call ends.
-UNSURE_MARKS = frozenset({*_LETTERS, *_OPEN_BRACKETS, SENTENCE, "<"})
+UNSURE_MARKS = frozenset({*_LETTERS, *_OPEN_BRACKETS, *_SENTENCES, "<"})
 #: What is left of the markup of a call behind it: brackets, and the closing markers that are written twice or damaged.
 _LEFT = lazy_pattern(r"[\s\]})]*(?:<[/|｜][\w|｜:/-]{1,40}>[\s\]})]*){0,3}")
 _FENCE_END = re.compile(r"\A\s*(?:`{3,16}|~{3,16})[ \t\r]*(?=\n)")
@@ -121,8 +122,6 @@ def is_shown(text: str, blank: str) -> bool:
 @lru_cache(maxsize=64)
 def _closing(mark: str) -> re.Pattern[str]:
     """The pattern of what closes a mark, with the character behind it."""
-    if mark == SENTENCE:
-        return GOES_ON
     if mark in _LONG_MARKS:
         return re.compile(mark)
     if mark[1:2].isalpha():  # a tag, whose element other text follows
@@ -152,7 +151,7 @@ def open_quotes(text: str) -> tuple[str, ...]:
 def begins_with_closer(text: str, marks: Collection[str], *, whole: bool) -> bool:
     """Does a text begin with what closes a quotation that one of these marks opens? Unless `whole`, it may go on."""
     body = text.lstrip(_WHITE)
-    found = [_closing(mark).match(body) for mark in marks if mark not in _OPEN_BRACKETS | {SENTENCE}]
+    found = [_closing(mark).match(body) for mark in marks if mark not in _OPEN_BRACKETS | _SENTENCES]
     return any(match is not None and (whole or match.end() < len(body)) for match in found)
 
 
@@ -237,7 +236,14 @@ def closes_quote(text: str, marks: Collection[str], *, whole: bool) -> Literal["
     breaks = text[: len(text) - len(body)].count("\n")
     if breaks > (SENTENCE in marks) and (line[:1].isalnum() or line[:2] in _ITEMS):
         return "open"
-    found = [match.end() for mark in marks if (match := _closing(mark).search(line)) is not None]
+    found = [
+        match.end()
+        for mark in marks
+        if mark not in _SENTENCES and (match := _closing(mark).search(line)) is not None
+    ]
+    is_open = SENTENCE in marks or (IN_LINE in marks and not breaks)
+    if is_open and (end := end_of_next_word(line, on_new_line=breaks > 0)):
+        found.append(end)
     if found and (is_whole or min(found) < len(line)):
         return "closed"
     if not is_whole:

@@ -12,12 +12,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from outspoken.patterns.lazy import lazy_pattern
-from outspoken.patterns.sentences import is_in_sentence
+from outspoken.patterns.sentences import ends_in_word, is_in_sentence
 from outspoken.results.replies import Reasoning, Text
 
 from .doubt import LONGEST_QUOTED, LOOKBEHIND, Doubt
 from .quotations import (
     EXAMPLE,
+    IN_LINE,
     LONGEST_QUOTE,
     MARKS,
     SENTENCE,
@@ -335,8 +336,10 @@ class Surroundings:
         if EXAMPLE.search(body.rstrip(MARKS + "`")[-LONGEST_QUOTE:]):
             return Doubt("quoted-call", "behind a line that announces an example", start)
         quotes = open_quotes(text)
-        if not quotes and is_in_sentence(text) and _UNMARKED.match(behind):
-            return Doubt("quoted-call", "in a sentence", start, quotes=(SENTENCE,))
+        if not quotes and _UNMARKED.match(behind):
+            quotes = (SENTENCE,) if is_in_sentence(text) else ()
+            quotes += (IN_LINE,) if ends_in_word(text) and "\n" not in behind else ()
+            return Doubt("quoted-call", "in a sentence", start, quotes=quotes) if quotes else None
         if not quotes:
             return None
         is_beside = quotes[-1] != "[" and text.rstrip().endswith(quotes[-1])

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from outspoken.patterns.lazy import lazy_pattern
+from outspoken.patterns.sentences import may_be_open
 from outspoken.results.replies import Reasoning, Text, ToolCall
 
 from .quotations import EXAMPLE, LONGEST_QUOTE, MARKS, OPENING, is_shown, may_open_quote, still_quoting, still_showing
@@ -295,9 +296,9 @@ def may_quote(lead: Text | Reasoning | None, begin: str, first: str) -> bool:
     text = lead.text.rstrip()
     if _opens_quote(text):
         return True
-    return text[-1:].isalpha() and (
-        first in "{[" or first.isalnum() or EXAMPLE.search(text[-_LONGEST_LEAD:]) is not None
-    )
+    if text and may_be_open(text[-1]):
+        return first in "{[" or first.isalnum() or EXAMPLE.search(text[-_LONGEST_LEAD:]) is not None
+    return text[-3:-1].lower() == ".g"
 
 
 def _is_cut(raw: str, last: Any, before: Any, start: int, thinks: ThinkMarkers | None) -> bool:
