@@ -18,6 +18,7 @@ from outspoken.grammar.format_index import BRACKETS
 from outspoken.grammar.sources import is_current, note_not_compiled
 from outspoken.json.decoder import has_more_keys, repeated_keys
 from outspoken.notations.tools import Tools, odd_name
+from outspoken.patterns.escaped_text import ESCAPE_SIGNS, plain_text
 from outspoken.patterns.markup_search import MarkupSearch, goes_on_with_arguments
 from outspoken.results.encoding import replace_surrogates
 from outspoken.results.replies import JsonValue, Reasoning, Reply, Text, ToolCall
@@ -98,7 +99,7 @@ class FastPath:
         #: do data or calls begin without a distinct marker?
         self._has_bare_data: bool = module.READS_BARE
         #: in lower case, one of these is in every text that holds markup, but for the names of tools and of actions
-        signs = [*"[]{}<)", *self._short_openers, *self._markup.signs, *self._markup.escapes]
+        signs = [*"[]{}<)", *self._short_openers, *self._markup.signs, *ESCAPE_SIGNS]
         self._signs = tuple(dict.fromkeys(signs))
         self._have_case = any(sign.upper() != sign for sign in self._signs)
         last = map(str.lower, self._last_openers)
@@ -353,7 +354,7 @@ class FastPath:
             return True
         start, end = segment.span
         if any(map(lowered.__contains__, self._signs)):
-            if self._has_keys(raw, text, start, end, tools):
+            if self._has_keys(raw, text, start, end, tools) or (names and plain_text(text) is not None):
                 return True
         elif not self._markup.has_actions:
             if not self._overlap:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
+from .escaped_text import plain_text
 from .near_miss import SHORT_MARKER, fragments, lacks_middle, mistakes_allowed, near_misses
 
 #: A JSON key that is shorter than this, with its quotes and its colon, is in much JSON that is no call.
@@ -64,10 +65,6 @@ _MORE_ARGUMENTS = re.compile(
 _MAX_PLACES = 200
 
 
-#: Other ways to write the bracket that opens a tag.
-_ESCAPED = {"&lt;": "<", "\uff1c": "<"}
-
-
 class FoundMarkup(NamedTuple):
     """A marker that stands in a text from `start` to `end`, as it is `written` without mistakes."""
 
@@ -108,13 +105,11 @@ class MarkupSearch:
         self.signs = _signs(self.markers)
         #: by fragment that was found, the markers that it may be of, and where they begin
         self._places: dict[str, tuple[int, list[tuple[str, int]]]] = {}
-        #: other ways to write the bracket that opens a marker, if one has such a bracket
-        self.escapes = tuple(_ESCAPED) if any("<" in marker for marker in self.markers) else ()
         self.has_actions = bool(self._actions)
         self._has_letters = any(sign.upper() != sign for sign in self.signs)
 
     def is_in(self, text: str, end: int | None = None) -> bool:
-        """Does a text hold a marker that begins before `end`?"""
+        """Does a text hold a marker that begins before `end`, or one that is written in another way?"""
         if self._actions and self.find_action(text[:end]) is not None:
             return True
         folded = _folded(text)
@@ -194,15 +189,19 @@ class MarkupSearch:
         return False
 
     def find_escaped(self, text: str) -> list[FoundMarkup]:
-        """The first marker of a text whose angle brackets are written as entities or as full-width signs, if any."""
-        places = [at for sign in self.escapes if (at := text.find(sign)) >= 0]
-        if not places:
+        """The first marker of a text that is written in another way, at the first escape of it, if there is one."""
+        plain = plain_text(text)
+        if plain is None:
             return []
-        plain = text
-        for written, sign in {**_ESCAPED, "&gt;": ">", "\uff1e": ">"}.items():
-            plain = plain.replace(written, sign)
-        found = next(self.find(plain), None)
-        return [] if found is None else [FoundMarkup(min(places), min(places) + 1, found.written)]
+        written, at = plain
+        found = next(self.find(written.replace("｜", "|").replace("|", self._bar) if self._bar else written), None)
+        return [] if found is None else [FoundMarkup(at, at + 1, found.written)]
+
+    @cached_property
+    def _bar(self) -> str:
+        """The bar that the markers hold; "" if some hold one and others the other one."""
+        bars = [bar for bar in "|｜" if any(bar in marker for marker in self.markers)]
+        return bars[0] if len(bars) == 1 else ""
 
     @cached_property
     def _search(self) -> Callable[..., re.Match[str] | None]:

@@ -6,8 +6,8 @@ import re
 
 #: The last words of a sentence that is open at the end of a text.
 _WORDS = re.compile(r"[^\W\d_]['’]?[ \t,]{1,3}[^\W\d_]+,?[ \t]{0,9}\n?[ \t]{0,9}\Z")
-#: The end of a line that ends in a word or a number. Chinese, Japanese and Thai write no blanks between their words, and
-#: the last letter of others may have marks of its own.
+#: The end of a line that ends in a word or a number. Chinese, Japanese and Thai write no blanks between their words,
+#: and the last letter of others may have marks of its own.
 _WORD = re.compile(r"(?:[^\W_]|(?![։؛؟۔।॥።၊။])[\u0300-\u1fff])[)\]）]?[,，、،]?[ \t]{0,9}\Z")
 #: So much of a text tells.
 _LONGEST = 200

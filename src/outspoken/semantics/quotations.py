@@ -237,9 +237,7 @@ def closes_quote(text: str, marks: Collection[str], *, whole: bool) -> Literal["
     if breaks > (SENTENCE in marks) and (line[:1].isalnum() or line[:2] in _ITEMS):
         return "open"
     found = [
-        match.end()
-        for mark in marks
-        if mark not in _SENTENCES and (match := _closing(mark).search(line)) is not None
+        match.end() for mark in marks if mark not in _SENTENCES and (match := _closing(mark).search(line)) is not None
     ]
     is_open = SENTENCE in marks or (IN_LINE in marks and not breaks)
     if is_open and (end := end_of_next_word(line, on_new_line=breaks > 0)):

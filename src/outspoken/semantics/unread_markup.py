@@ -14,6 +14,7 @@ from outspoken.grammar.near_openers import all_forms
 from outspoken.grammar.tables import Tables
 from outspoken.grammar.vocabulary import CALLS
 from outspoken.notations.tools import Tools
+from outspoken.patterns.escaped_text import plain_text
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.markup_search import FoundMarkup, MarkupSearch, goes_on_with_arguments, is_distinct_marker
 from outspoken.patterns.near_miss import SHORT_MARKER
@@ -204,16 +205,16 @@ def unread_markup(
         markers = markers or [m.moved(-begun) for m in refused if begun <= m.start and m.end <= segment.span[1]]
         markers = [m for m in markers if not _is_reported(begun + m.start, reported)]
         called, is_mentioned = _find_call(text, tools, search, shapes)
-        if called and _is_reported(begun + called.start(), reported):
+        if called and _is_reported(begun + called[0], reported):
             called = None
-        before_call = called.end() if called and not is_mentioned else 0
+        before_call = called[1] if called and not is_mentioned else 0
         fences = [fence.end() for fence in _FENCE.finditer(text)] if markers else []
         likely = next((m for m in markers if m.start < before_call or not _is_prose(text, m, fences)), None)
         if markers:
             start, end, written = likely or markers[0]
             message = f"this looks like the marker {written!r}, but no call could be read here, so it stays text"
         elif called:
-            start, end = called.span()
+            start, end = called
             message = "this looks like a call, but none could be read here, so it stays text"
         else:
             continue
@@ -226,15 +227,27 @@ def unread_markup(
 
 def _find_call(
     text: str, tools: Tools | None, search: MarkupSearch | None, shapes: CallShapes | None
-) -> tuple[re.Match[str] | None, bool]:
-    """The name of a tool or an action where a call may begin, and whether it is an action that is only mentioned."""
+) -> tuple[tuple[int, int] | None, bool]:
+    """Where the name of a tool or an action stands where a call may begin; and is it an action that is only mentioned?
+
+    In a text that is written in another way, it is where that begins.
+    """
+    called = _find_tool(text, tools, shapes)
+    if called is not None or search is None:
+        return (None if called is None else called.span()), False
+    if (action := search.find_action(text)) is not None:
+        fences = [fence.end() for fence in _FENCE.finditer(text, 0, action.start())]
+        return action.span(), _is_prose(text, FoundMarkup(action.start(), action.end(), action[0]), fences)
+    plain = plain_text(text)
+    if plain is None or (_find_tool(plain[0], tools, shapes) or search.find_action(plain[0])) is None:
+        return None, False
+    return (plain[1], plain[1] + 1), False
+
+
+def _find_tool(text: str, tools: Tools | None, shapes: CallShapes | None) -> re.Match[str] | None:
+    """The name of a tool where a call may begin, or the name of an argument of one."""
     called = find_named_call(text, tools)
-    if called is None:
-        called = (find_shape(text, tools, shapes) if shapes is not None else None) or find_keys(text, tools)
-    if called is not None or search is None or (action := search.find_action(text)) is None:
-        return called, False
-    fences = [fence.end() for fence in _FENCE.finditer(text, 0, action.start())]
-    return action, _is_prose(text, FoundMarkup(action.start(), action.end(), action[0]), fences)
+    return called or (find_shape(text, tools, shapes) if shapes is not None else None) or find_keys(text, tools)
 
 
 def _tool_meant(value: Any, lead: str, tools: Tools) -> str:

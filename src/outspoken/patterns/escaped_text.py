@@ -1,0 +1,49 @@
+"""Text whose markup is written in another way: with entities, with escapes of JSON, Markdown or addresses, with other
+brackets or bars, with blanks in its tags, or with characters of no width.
+
+It is plain text for who shows it, and no markup for who reads it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .lazy import lazy_pattern
+
+#: Full-width signs but the bar, and other angle brackets; characters of no width.
+_SIGNS = {chr(code + 0xFEE0): chr(code) for code in range(0x21, 0x7F) if chr(code) != "|"}
+_BRACKETS = {**dict.fromkeys("‹〈⟨", "<"), **dict.fromkeys("›〉⟩", ">")}
+_HIDDEN = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
+_TABLE = str.maketrans(_SIGNS | _BRACKETS) | str.maketrans("", "", _HIDDEN)
+#: One of these is in every such text.
+ESCAPE_SIGNS = ("&", "\\", "%", "< ", "<\t", *"＜｛‹〈⟨｜", *_HIDDEN)
+_FIRST = lazy_pattern(rf"[&\\%<{''.join(ESCAPE_SIGNS[5:])}]")
+_ESCAPED = lazy_pattern(
+    r"&(?:lt|quot|#x?[0-9a-f]{2,4});|\\(?:u[0-9a-f]{4}|[<_\[{n\"'])|%(?:3c|7b|5b|28)|<[ \t]{1,3}(?=[/|｜]?\w)"
+    rf"|<?[{''.join(ESCAPE_SIGNS[5:])}]",
+    re.IGNORECASE,
+)
+_JSON_ESCAPE = lazy_pattern(r"\\u([0-9a-fA-F]{4})")
+_SIGN_ESCAPE = lazy_pattern(r"\\([<>_\[\]{}|\"'*n])")
+_BLANK_BEFORE, _BLANK_BEHIND = lazy_pattern(r"<[ \t]{1,3}(?=[/|｜]?\w)"), lazy_pattern(r"(?<=[\w|｜\"'])[ \t]{1,3}>")
+
+
+def plain_text(text: str) -> tuple[str, int] | None:
+    """A text with its markup written plainly, and the offset of the first escape in the text; None if it has none.
+
+    Bars are left as they are: markers hold both.
+    """
+    begun = _FIRST.search(text)
+    first = None if begun is None else _ESCAPED.search(text, begun.start())
+    if first is None:
+        return None
+    import html  # which takes long, and few texts need it
+    from urllib.parse import unquote
+
+    plain = text.translate(_TABLE)
+    plain = unquote(plain) if "%" in plain else plain
+    plain = html.unescape(plain) if "&" in plain else plain
+    if "\\" in plain:
+        plain = _JSON_ESCAPE.sub(lambda match: chr(int(match[1], 16)), plain)
+        plain = _SIGN_ESCAPE.sub(lambda match: "\n" if match[1] == "n" else match[1], plain)
+    return _BLANK_BEHIND.sub(">", _BLANK_BEFORE.sub("<", plain)), first.start()
