@@ -15,12 +15,14 @@ _SIGNS = {chr(code + 0xFEE0): chr(code) for code in range(0x21, 0x7F) if chr(cod
 _BRACKETS = {**dict.fromkeys("‹〈⟨", "<"), **dict.fromkeys("›〉⟩", ">")}
 _HIDDEN = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
 _TABLE = str.maketrans(_SIGNS | _BRACKETS) | str.maketrans("", "", _HIDDEN)
-#: One of these is in every such text.
-ESCAPE_SIGNS = ("&", "\\", "%", "< ", "<\t", *"＜｛‹〈⟨｜", *_HIDDEN)
-_FIRST = lazy_pattern(rf"[&\\%<{''.join(ESCAPE_SIGNS[5:])}]")
+#: Signs that plain text rarely holds.
+_RARE = f"＜｛‹〈⟨｜{_HIDDEN}"
+#: In lower case, one of these is in every such text.
+ESCAPE_SIGNS = ("&lt;", "&quot;", "&#", "\\", "%3c", "%7b", "%5b", "%28", "< ", "<\t", *_RARE)
+_FIRST = lazy_pattern(rf"[&\\%<{_RARE}]")
 _ESCAPED = lazy_pattern(
     r"&(?:lt|quot|#x?[0-9a-f]{2,4});|\\(?:u[0-9a-f]{4}|[<_\[{n\"'])|%(?:3c|7b|5b|28)|<[ \t]{1,3}(?=[/|｜]?\w)"
-    rf"|<?[{''.join(ESCAPE_SIGNS[5:])}]",
+    rf"|<?[{_RARE}]",
     re.IGNORECASE,
 )
 _JSON_ESCAPE = lazy_pattern(r"\\u([0-9a-fA-F]{4})")
