@@ -68,7 +68,7 @@ class SingleSteps:
         buffer, at = text.text, max(text.scan, text.pos)
         role = free.terminal.short
         if state.before_text:
-            self._start_text(role)
+            self._start_text(free)
         if final and at == len(buffer):
             return self._no_marker(free, role, final=True)
         step = self.text_step(free, at, final=final)
@@ -144,9 +144,11 @@ class SingleSteps:
             return True
         return self._held_at == self.text.base + at and step.stays_open(buffer, at)
 
-    def _start_text(self, role: str) -> None:
-        """Free text begins."""
-        state = self.state
+    def _start_text(self, free: Transition) -> None:
+        """Free text begins. What stands before it has ended."""
+        state, role, at = self.state, free.terminal.short, self.text.pos
+        if free.before:
+            carry_out(self.builder, free, Place(at, at), self.text.base, "before")
         state.before_text = False
         trims = state.leading_trims if role == "TEXT" else state.trims
         state.skips_blank = begin_text(self.builder, role, self.text.offset, trims, after_marker=state.after_marker)
@@ -242,7 +244,7 @@ class SingleSteps:
         """Pass on the rest of the free text that ends at a position, and shift it."""
         role = free.terminal.short
         if self.state.before_text:
-            self._start_text(role)
+            self._start_text(free)
         if at > self.text.pos or role not in self.state.trims:
             self.pass_on_text(role, at, closed=True, final=False)
         self.shift_text(free, at)
@@ -251,14 +253,14 @@ class SingleSteps:
         """Shift the free text that ends at a position."""
         if self.log is not None:
             self._log_token(free, at, at)
-        self.state.before_text = True
+        has_begun, self.state.before_text = not self.state.before_text, True
         self.state.config = free.target
         if free.terminal.short == "ARG_VALUE":
             self.builder.calls.end_value(free.target)
         elif free.terminal.short == "REASONING":
             self.builder.reasoning_at(self.text.base + at)
         if free.before or free.after:
-            carry_out(self.builder, free, Place(at, at), self.text.base)
+            carry_out(self.builder, free, Place(at, at), self.text.base, "after" if has_begun else "all")
 
     def pass_on_text(self, role: str, end: int, *, closed: bool, final: bool) -> None:
         """Pass on free text up to a position, without the white space of markers."""

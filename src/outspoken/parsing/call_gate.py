@@ -1,4 +1,4 @@
-"""Holds the events of a call or action that may only be said (`semantics.said`) until that is decided."""
+"""Holds the events of a call, action or payload that may only be said (`semantics.said`) until that is decided."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from outspoken.results.events import (
     ActionText,
     ActionUnfinished,
     Event,
+    PayloadParsed,
+    PayloadUnfinished,
     PlacedActionText,
     PlacedCallStart,
     PlacedText,
@@ -27,7 +29,7 @@ from outspoken.results.events import (
 )
 from outspoken.results.replies import Reasoning
 from outspoken.semantics.doubt import Doubt
-from outspoken.semantics.settle import refused_beside, weakened
+from outspoken.semantics.settle import name_of, refused_beside, weakened
 
 if TYPE_CHECKING:
     from outspoken.results.events import HeldReason
@@ -40,17 +42,22 @@ _FEW = 8
 
 _Calls = ToolCallStart | ToolCallDelta | ToolCallEnd | ToolCallUnfinished
 _Actions = ActionText | ActionParsed | ActionUnfinished
-_Begins = PlacedCallStart | PlacedActionText | ActionParsed | ActionUnfinished
-_Finished = ToolCallEnd | ActionParsed
-_Endings = ToolCallEnd | ToolCallUnfinished | ActionParsed | ActionUnfinished
+_Payloads = PayloadParsed[Any] | PayloadUnfinished[Any]
+_Begins = PlacedCallStart | PlacedActionText | ActionParsed | ActionUnfinished | _Payloads
+_Finished = ToolCallEnd | ActionParsed | PayloadParsed[Any]
+_Endings = ToolCallEnd | ToolCallUnfinished | ActionParsed | ActionUnfinished | _Payloads
 
 #: The same for `isinstance`, which is faster with them.
-_CALLS, _ACTIONS = (
+_CALLS, _ACTIONS, _PAYLOADS = (
     (ToolCallStart, ToolCallDelta, ToolCallEnd, ToolCallUnfinished),
     (ActionText, ActionParsed, ActionUnfinished),
+    (PayloadParsed, PayloadUnfinished),
 )
-_BEGINS = (PlacedCallStart, PlacedActionText, ActionParsed, ActionUnfinished)
-_FINISHED, _ENDINGS = (ToolCallEnd, ActionParsed), (ToolCallEnd, ToolCallUnfinished, ActionParsed, ActionUnfinished)
+_KINDS = ("tool_call", "action", "payload")
+_MADE = (*_CALLS, *_ACTIONS, *_PAYLOADS)
+_BEGINS = (PlacedCallStart, PlacedActionText, ActionParsed, ActionUnfinished, *_PAYLOADS)
+_FINISHED = (ToolCallEnd, ActionParsed, PayloadParsed)
+_ENDINGS = (ToolCallEnd, ToolCallUnfinished, ActionParsed, ActionUnfinished, *_PAYLOADS)
 _ENDS = frozenset(_ENDINGS)
 #: Events within a call, and at its end.
 _WITHIN = (ToolCallDelta, ToolCallEnd, ToolCallUnfinished)
@@ -61,17 +68,28 @@ def _start_of(segment: Any) -> int:
 
 
 def _made_by(event: _Endings) -> Any:
-    """The call or action that an event completes."""
-    return event.call if isinstance(event, ToolCallEnd | ToolCallUnfinished) else event.action
+    """The call, action or payload that an event completes."""
+    if isinstance(event, ToolCallEnd | ToolCallUnfinished):
+        return event.call
+    return event.action if isinstance(event, ActionParsed | ActionUnfinished) else event.payload
 
 
-def _index_of(event: _Calls | _Actions) -> int:
-    return event.action.order if isinstance(event, ActionParsed | ActionUnfinished) else event.index
+def _kind_of(event: _Calls | _Actions | _Payloads) -> int:
+    """0 for the events of calls, 1 for those of actions, and 2 for those of payloads."""
+    return 1 if isinstance(event, _ACTIONS) else 2 if isinstance(event, _PAYLOADS) else 0
+
+
+def _index_of(event: _Calls | _Actions | _Payloads) -> int:
+    """The number of a call or action; payloads are numbered by their places."""
+    if isinstance(event, ActionParsed | ActionUnfinished):
+        return event.action.order
+    return event.payload.span[0] if isinstance(event, PayloadParsed | PayloadUnfinished) else event.index
 
 
 def _begin_of(event: _Begins) -> int:
-    """Where the call or action begins of which an event is the first one."""
-    return event.start if isinstance(event, PlacedCallStart | PlacedActionText) else event.action.span[0]
+    """Where the call, action or payload begins of which an event is the first one."""
+    begin: int = event.start if isinstance(event, PlacedCallStart | PlacedActionText) else _made_by(event).span[0]
+    return begin
 
 
 class CallGate:
@@ -97,8 +115,8 @@ class CallGate:
         self._reader = reader
         self._surroundings = reader.surroundings()
         self._held: deque[Event] = deque()
-        #: the numbers of the calls that are left out, in order, and those of the actions
-        self._left_out: tuple[list[int], list[int]] = ([], [])
+        #: the numbers of the calls that are left out, in order, those of the actions, and those of the payloads
+        self._left_out: tuple[list[int], list[int], list[int]] = ([], [], [])
 
     def take(self, events: list[Event], *, final: bool = False) -> list[Event]:
         """The events that can be passed on, of those that are held and some new ones."""
@@ -109,7 +127,7 @@ class CallGate:
         made: list[Event] = []
         while self._held and self._step(made, final=final):
             pass
-        self.is_idle = not self._held and self._left_out == ([], [])
+        self.is_idle = not self._held and not any(self._left_out)
         return made
 
     def end(self, length: int) -> list[Event]:
@@ -125,7 +143,7 @@ class CallGate:
         begin = next((event for event in self._held if isinstance(event, _BEGINS)), None)
         if begin is not None and self._doubt is not None:
             return "reasoning" if self._doubt.code == "thought-call" else "quotation", max(_begin_of(begin), 0)
-        if self._held and isinstance(self._held[0], _Finished):  # the text of a link, perhaps
+        if self._held and isinstance(self._held[0], _FINISHED):  # the text of a link, perhaps
             return "quotation", max(_made_by(self._held[0]).span[0], 0)
         # reasoning that has ended, perhaps before a call
         return ("reasoning", self._reader.segments[-1].span[1]) if self._held else None
@@ -135,7 +153,7 @@ class CallGate:
     def _step(self, made: list[Event], *, final: bool) -> bool:
         """Pass the first of the held events on, or decide what it begins. Returns whether there may be more to do."""
         event = self._held[0]
-        if isinstance(event, _Finished) and (refused := self._refused_beside(event, final=final)) != "":
+        if isinstance(event, _FINISHED) and (refused := self._refused_beside(event, final=final)) != "":
             if refused is None:
                 return False
             self._held[0] = event = self._refused(event)
@@ -169,7 +187,7 @@ class CallGate:
 
     def _leave_out(self, event: _Begins) -> None:
         """Pass nothing on of a call or action."""
-        numbers = self._left_out[isinstance(event, _ACTIONS)]
+        numbers = self._left_out[_kind_of(event)]
         if _index_of(event) not in numbers[-1:]:
             insort(numbers, _index_of(event))
 
@@ -185,8 +203,7 @@ class CallGate:
             count = bisect_left(segments, start, key=_start_of)
             open = self._reader.open_segment() if count == len(segments) else None
             open = None if open is not None and open.span[0] >= start else open
-            is_action = isinstance(begin, _ACTIONS)
-            self._doubt = self._surroundings.doubt_of(segments, count, start, open, is_action=is_action)
+            self._doubt = self._surroundings.doubt_of(segments, count, start, open, kind=_KINDS[_kind_of(begin)])
         first: Event = begin
         doubt = self._doubt
         ending = None if doubt is None else self._ending_of(begin)
@@ -218,10 +235,7 @@ class CallGate:
 
     def _ending_of(self, begin: _Begins) -> _Endings | None:
         """The last event of the call or action that an event begins, if it has come."""
-        is_action = isinstance(begin, _ACTIONS)
-        held = (
-            event for event in self._held if isinstance(event, _ENDINGS) and isinstance(event, _ACTIONS) == is_action
-        )
+        held = (event for event in self._held if isinstance(event, _ENDINGS) and _kind_of(event) == _kind_of(begin))
         return next((event for event in held if _index_of(event) == _index_of(begin)), None)
 
     def _behind_offset(self, segments: list[Any], start: int) -> list[Any]:
@@ -243,15 +257,15 @@ class CallGate:
             self._text_end = event.end
         elif type(event) in _WITHIN and not self._left_out[0]:
             pass  # is sent as it is
-        elif isinstance(event, (*_CALLS, *_ACTIONS)):
-            left_out, index = self._left_out[isinstance(event, _ACTIONS)], _index_of(event)
+        elif isinstance(event, _MADE):
+            left_out, index = self._left_out[_kind_of(event)], _index_of(event)
             place = bisect_left(left_out, index)
             if place < len(left_out) and left_out[place] == index:
                 if isinstance(event, _ENDINGS) and _made_by(event).span[0] < self._closed_at:
                     self._pass_rest(_made_by(event).span[1], made)
                 return
             self._action = index if isinstance(event, _ACTIONS) else self._action
-            event = _renumbered(event, index - place)
+            event = event if isinstance(event, _PAYLOADS) else _renumbered(event, index - place)
         self._ends_in_call = False
         made.append(event)
 
@@ -316,14 +330,16 @@ class CallGate:
     def _weakened(self, event: _Finished) -> _Endings:
         """The event of a call or action that was made in reasoning or in a fence."""
         call = _made_by(event)
-        if call.name in self._reader.exact:
+        if name_of(call) in self._reader.exact:
             return self._refused(event)
         call = weakened(call, "repaired")
-        return ActionParsed(call) if isinstance(event, ActionParsed) else ToolCallEnd(event.index, call)
+        return ToolCallEnd(event.index, call) if isinstance(event, ToolCallEnd) else type(event)(call)
 
-    def _refused(self, event: _Finished) -> ActionUnfinished | ToolCallUnfinished:
+    def _refused(self, event: _Finished) -> _Endings:
         call = weakened(_made_by(event), "invalid")
-        return ActionUnfinished(call) if isinstance(event, ActionParsed) else ToolCallUnfinished(event.index, call)
+        if isinstance(event, ToolCallEnd):
+            return ToolCallUnfinished(event.index, call)
+        return ActionUnfinished(call) if isinstance(event, ActionParsed) else PayloadUnfinished(call)
 
     def _behind(self, event: PlacedText, start: int) -> PlacedText:
         """The text of an event from an offset on; white space before it belongs to the closing tag."""

@@ -11,8 +11,9 @@ _WORDS = re.compile(r"[^\W\d_]['’]?[ \t,]{1,3}[^\W\d_]+,?[ \t]{0,9}\n?[ \t]{0,
 _WORD = re.compile(r"(?:[^\W_]|(?![։؛؟۔।॥።၊။])[\u0300-\u1fff])[)\]）]?[,，、،]?[ \t]{0,9}\Z")
 #: So much of a text tells.
 _LONGEST = 200
-#: What stands in a sentence behind a part of it.
+#: What stands in a sentence behind a part of it, and the next word.
 _FOLLOWS = re.compile(r"[,;，、；،؛]?[ \t]{0,9}[(（]?[^\W\d_]")
+_NEXT_WORD = re.compile(r"[\w'’-]{0,40}[ \t,]{1,3}[^\W\d_]")
 #: Signs with which a text may end within a sentence.
 _INNER = frozenset(",，、،)]）")
 
@@ -32,13 +33,18 @@ def ends_in_word(text: str) -> bool:
     return _WORD.search(text[-_LONGEST:]) is not None
 
 
-def end_of_next_word(text: str, *, on_new_line: bool = False) -> int:
-    """Where the first letter ends with which a text goes on with a sentence, or 0 if it does not.
+def end_of_next_word(text: str, *, on_new_line: bool = False, two: bool = False) -> int:
+    """Where the first letter of the word ends with which a text goes on with a sentence, or 0 if it does not.
 
-    A new sentence begins with a capital; on a new line, one may also begin with a letter that has none.
+    A new sentence begins with a capital; on a new line, one may also begin with a letter that has none. If `two` words
+    are asked for, it is the second one, but in scripts without capitals, which may write no blanks between words.
     """
     match = _FOLLOWS.match(text)
     if match is None:
         return 0
     letter = match[0][-1]
-    return match.end() if letter.islower() or not (on_new_line or letter.isupper()) else 0
+    if not letter.islower():
+        return 0 if on_new_line or letter.isupper() else match.end()
+    if two:
+        match = _NEXT_WORD.match(text, match.end())
+    return 0 if match is None else match.end()

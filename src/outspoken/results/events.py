@@ -212,8 +212,10 @@ Event = Annotated[
     Field(discriminator="type"),
 ]
 
-#: From these events on, it may have to be decided whether a call or action was made.
-IN_DOUBT = frozenset({PlacedCallStart, PlacedActionText, ActionParsed, ActionUnfinished, ReasoningEnd})
+#: From these events on, it may have to be decided whether a call, action or payload was made.
+IN_DOUBT = frozenset(
+    {PlacedCallStart, PlacedActionText, ActionParsed, ActionUnfinished, PayloadParsed, PayloadUnfinished, ReasoningEnd}
+)
 
 
 HeldReason = Literal["prompt", "format", "marker", "damage", "quotation", "reasoning"]

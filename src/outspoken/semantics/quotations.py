@@ -239,9 +239,10 @@ def closes_quote(text: str, marks: Collection[str], *, whole: bool) -> Literal["
     found = [
         match.end() for mark in marks if mark not in _SENTENCES and (match := _closing(mark).search(line)) is not None
     ]
-    is_open = SENTENCE in marks or (IN_LINE in marks and not breaks)
-    if is_open and (end := end_of_next_word(line, on_new_line=breaks > 0)):
-        found.append(end)
+    in_line = SENTENCE not in marks
+    if SENTENCE in marks or (IN_LINE in marks and not breaks):
+        end = end_of_next_word(line, on_new_line=breaks > 0, two=in_line)
+        found += [end] if end else []
     if found and (is_whole or min(found) < len(line)):
         return "closed"
     if not is_whole:

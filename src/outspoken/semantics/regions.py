@@ -80,27 +80,29 @@ class Regions:
         self._scan(at, start, texts, own_tags)
         self.at = max(start, self.at)
 
-    def doubt_at(self, last: Any, start: int, *, is_action: bool) -> Doubt | None:
-        """Why the call or action at an offset, up to which the text was followed, is in doubt by its region.
+    def doubt_at(self, last: Any, start: int, kind: str) -> Doubt | None:
+        """Why the call, action or payload at an offset, up to which the text was followed, is in doubt by its region.
 
         `last` is the last segment before it that is no call.
         """
         region = self._region
         if region is None or self._doubt is not None:
             return self._doubt
+        if kind == "payload" and region["fence"]:
+            return None  # the grammar of payloads says what a fence holds
         # JSON, or code of actions or calls, in a fence that the grammar takes for markup: prompts ask for it
         begin = self._read(start, start + 9).lstrip()[:1]
         is_habit = (
             region["fence"]
             and self._is_markup
-            and (begin in ("{", "[") or (begin != "<" and (is_action or self._holds_calls(region))))
+            and (begin in ("{", "[") or (begin != "<" and (kind == "action" or self._holds_calls(region))))
         )
         before = self._read(start - _LONGEST_FENCE, start).rstrip(" \t\r\n[") if is_habit else ""
         is_beside = before.endswith(region[0].strip())  # no markup of the format stands between the fence and the JSON
         if is_beside and _OTHER_FENCE.match(region[0]):
             is_habit = False
         if is_habit and not (type(last) is Text and ANNOUNCES.search(last.text[-_LONGEST_LEAD:])):
-            if is_beside and begin in ("{", "[") and not is_action:
+            if is_beside and begin in ("{", "[") and kind != "action":
                 where, ends = "in a fence that holds other text, too", _closing_pattern("span", region["fence"])
                 self._doubt = Doubt("quoted-call", where, start, closer=ends, wants_text=True)
             return self._doubt

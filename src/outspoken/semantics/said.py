@@ -126,9 +126,9 @@ class Surroundings:
             self._said_to = max(self._said_to, end)
 
     def doubt_of(
-        self, segments: Sequence[Any], count: int, start: int, open: Any = None, *, is_action: bool = False
+        self, segments: Sequence[Any], count: int, start: int, open: Any = None, *, kind: str = "tool_call"
     ) -> Doubt | None:
-        """Why the call or action that starts at an offset may only be said; None if it was made.
+        """Why the call, action or payload that starts at an offset may only be said; None if it was made.
 
         The first `count` of the segments stand before it, and then `open`, text or reasoning that has not ended.
         """
@@ -144,9 +144,9 @@ class Surroundings:
         before, earlier = stand[-1] if stand else None, stand[-2] if len(stand) > 1 else None
         new = self._new(segments, count, open)
         self._regions.follow(piece, new, start, cut, cut.span if cut is not None and self._closes_think else (0, 0))
-        doubt = self._regions.doubt_at(last, start, is_action=is_action)
+        doubt = self._regions.doubt_at(last, start, kind)
         if doubt is None or doubt.wants_text:
-            beside = self._doubt_beside(self._lead(last, cut, before, earlier), start, first)
+            beside = self._doubt_beside(self._lead(last, cut, before, earlier), start, first, kind)
             doubt = beside or self._doubt_of_quoting(open, start) or doubt
         if (broken := self._doubt_of_broken(start)) is not None:
             if doubt is not None and doubt is not broken:
@@ -154,7 +154,7 @@ class Surroundings:
             doubt = doubt or broken
         if self._is_behind_invented(segments, count, open, start):
             doubt = Doubt("invented-result", "behind a tool result or a turn that the model wrote itself", start)
-        if not is_action and (bare := self._bare()) is not None:
+        if kind == "tool_call" and (bare := self._bare()) is not None:
             doubt = self._doubt_of_bare(bare, before, start, doubt)
         if cut is None:
             begun = self._end_of_opener(before, earlier, start)
@@ -191,6 +191,8 @@ class Surroundings:
         The last reasoning of them is kept, too.
         """
         for segment in segments[self._count : count]:
+            if segment.kind == "payload":
+                continue
             if segment.kind in MADE:
                 self._call_end = segment.span[segment.status in ("ok", "repaired")]  # a refused one may hold a result
                 self._has_broken = self._has_broken or _may_go_on(segment, self._read)
@@ -251,13 +253,13 @@ class Surroundings:
             return start - len(rest.lstrip())
         return end if isinstance(before, Text | Reasoning) else start
 
-    def _doubt_beside(self, lead: Text | Reasoning | None, start: int, first: str) -> Doubt | None:
+    def _doubt_beside(self, lead: Text | Reasoning | None, start: int, first: str, kind: str) -> Doubt | None:
         """Why the text right before calls makes them doubtful, or a mark that was read as a part of the first one."""
         if lead is not None and self._beside[0] is lead:
             return self._beside[1]
         begin = self._read(0, 1) if lead is None else ""
         is_led = may_quote(lead, begin, first)
-        self._beside = lead, self._doubt_behind(lead, begin, start) if is_led else None
+        self._beside = lead, self._doubt_behind(lead, begin, start, kind) if is_led else None
         return self._beside[1]
 
     def _doubt_of_quoting(self, open: Any, start: int) -> Doubt | None:
@@ -324,7 +326,7 @@ class Surroundings:
             otherwise=otherwise,
         )
 
-    def _doubt_behind(self, lead: Text | Reasoning | None, begin: str, start: int) -> Doubt | None:
+    def _doubt_behind(self, lead: Text | Reasoning | None, begin: str, start: int, kind: str) -> Doubt | None:
         if lead is None:
             return Doubt("quoted-call", "in quotation marks", start, quotes=(begin,))
         text, end = lead.text, lead.span[1]
@@ -336,7 +338,7 @@ class Surroundings:
         if EXAMPLE.search(body.rstrip(MARKS + "`")[-LONGEST_QUOTE:]):
             return Doubt("quoted-call", "behind a line that announces an example", start)
         quotes = open_quotes(text)
-        if not quotes and _UNMARKED.match(behind):
+        if not quotes and kind != "payload" and _UNMARKED.match(behind):  # the name of a payload is its marker
             quotes = (SENTENCE,) if is_in_sentence(text) else ()
             quotes += (IN_LINE,) if ends_in_word(text) and "\n" not in behind else ()
             return Doubt("quoted-call", "in a sentence", start, quotes=quotes) if quotes else None

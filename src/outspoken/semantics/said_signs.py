@@ -55,7 +55,7 @@ REGION_SIGN = re.compile(r"[<`~{/\\\[#(@]")
 #: And this one in text that is none of reasoning.
 THINK_SIGN = "<think"
 #: The kinds of segments that are made or said.
-MADE = frozenset({"tool_call", "action"})
+MADE = frozenset({"tool_call", "action", "payload"})
 _UNKNOWN: Any = object()
 #: What may stand between two calls without markers, and before the first one on its line.
 _SEPARATORS = " \t\r\n,;"

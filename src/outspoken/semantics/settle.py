@@ -1,4 +1,4 @@
-"""Makes text and reasoning of the calls and actions of a whole response that were only said (`said`)."""
+"""Makes text and reasoning of the calls, actions and payloads of a whole response that were only said (`said`)."""
 
 from __future__ import annotations
 
@@ -61,8 +61,7 @@ class Settled:
         segment = segments[at]
         doubt = None
         if segment.kind in MADE:
-            is_action = segment.kind == "action"
-            doubt = self._surroundings.doubt_of(segments, at, segment.span[0], is_action=is_action)
+            doubt = self._surroundings.doubt_of(segments, at, segment.span[0], kind=segment.kind)
         if doubt is None or segment.status not in ("ok", "repaired"):
             self._look_beside(segments, at)
             self._keep(segment)
@@ -171,12 +170,12 @@ class Settled:
             self._keep(call)
             return
         code, where = weakness
-        if call.name in self._exact:
-            message = f"`{call.name}` runs only if its call is exact, and this one stands {where}"
+        if (name := name_of(call)) in self._exact:
+            message = f"`{name}` runs only if its call is exact, and this one stands {where}"
             self._report("needs-exact", message, call.span, "error", "called here")
         else:
             self._report(code, f"the {_named(call)} stands {where}", call.span, "warning", "called here")
-        made = weakened(call, "invalid" if call.name in self._exact else "repaired")
+        made = weakened(call, "invalid" if name in self._exact else "repaired")
         self._keep(made)
         if STATUSES.index(made.status) > STATUSES.index(self.lowest):
             self.lowest = made.status
@@ -215,7 +214,7 @@ def refused_beside(
     linked = is_linked(read, segments[count - 1].span[1] if count else 0, call.span, after, final=final)
     if linked or linked is None:
         return "quoted-call" if linked else None
-    in_line = call.name in exact and stands_in_line(read, segments, count, call.span, after, final=final)
+    in_line = name_of(call) in exact and stands_in_line(read, segments, count, call.span, after, final=final)
     return None if in_line is None else "needs-exact" if in_line else ""
 
 
@@ -236,14 +235,20 @@ def is_any_said(raw: str, segments: Sequence[Any], thinks: ThinkMarkers | None, 
 
 
 def weakened(call: Any, status: Status) -> Any:
-    """A call or action that something speaks against."""
-    if call.kind == "action":
+    """A call, action or payload that something speaks against."""
+    if call.kind != "tool_call":
         return call.model_copy(update={"status": status})
     return construct(ToolCall, {**vars(call), "status": status})
 
 
+def name_of(call: Any) -> str:
+    """The name of a call or action, or the type of a payload."""
+    name: str = call.type if call.kind == "payload" else call.name
+    return name
+
+
 def _named(call: Any) -> str:
-    return f"call of `{call.name}`" if call.kind == "tool_call" else f"action `{call.name}`"
+    return f"{'call of' if call.kind == 'tool_call' else call.kind} `{name_of(call)}`"
 
 
 def _text(model: type[Any], kind: str, text: str, start: int) -> Any:

@@ -5,7 +5,7 @@ The recovery search and the trees of Lark both give steps.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from outspoken.grammar import matchers
 from outspoken.grammar.automaton import Transition
@@ -15,6 +15,9 @@ from outspoken.results.edits import Edit
 
 from .builder import Builder
 from .handlers import FREE, HANDLERS, Place
+
+#: The operations of a transition before its terminal is shifted, and those after that.
+Part = Literal["all", "before", "after"]
 
 BLANK = " \t\r\n\f"
 
@@ -62,10 +65,14 @@ class FreeText(NamedTuple):
     end: int
 
 
-def carry_out(builder: Builder, transition: Transition, place: Place, base: int = 0) -> None:
-    """Carry out the operations of a transition that no matcher took; `base` is added to the offsets of the place."""
+def carry_out(builder: Builder, transition: Transition, place: Place, base: int = 0, part: Part = "all") -> None:
+    """Carry out the operations of a transition that no matcher took; `base` is added to the offsets of the place.
+
+    Those `before` free text end what stands before it, and are carried out when it begins.
+    """
     bound = transition.bound if transition.bound is not None else matchers.bound_operations(transition, HANDLERS)
-    for function, arg, group in bound:
+    split = len(transition.before)
+    for function, arg, group in bound if part == "all" else bound[:split] if part == "before" else bound[split:]:
         function(builder, arg, place, group, base)
 
 
@@ -82,6 +89,7 @@ def apply_step(builder: Builder, step: Step, free: FreeText | None) -> None:
         return  # a dropped step without edits is a marker cut off by the end of the text
     if step.is_text:
         role = transition.terminal.short
+        carry_out(builder, transition, Place(step.start, step.start), part="before")
         if role == "REASONING":
             builder.reasoning_at(step.start)
         if free is not None and free.text:
@@ -92,7 +100,7 @@ def apply_step(builder: Builder, step: Step, free: FreeText | None) -> None:
             builder.calls.end_value(transition.target)
     elif step.value_text:
         builder.state.last_value, builder.state.last_text = step.value, step.value_text
-    carry_out(builder, transition, Place(step.start, step.end, step.text))
+    carry_out(builder, transition, Place(step.start, step.end, step.text), part="after" if step.is_text else "all")
 
 
 def _new_edits(transition: Transition, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:

@@ -195,7 +195,7 @@ def unread_markup(
         if type(segment) is not Text:
             continue
         text, begun = segment.text, segment.span[0]
-        if call is not None and call.kind in MADE and goes_on_with_arguments(text):
+        if call is not None and call.kind in ("tool_call", "action") and goes_on_with_arguments(text):
             name = call.name if isinstance(call, ToolCall) else getattr(call, "type", call.kind)
             message = f"this looks like more arguments of `{name}`, but the call has ended, so it stays text"
             span = (begun, begun + 1)
