@@ -42,6 +42,8 @@ class SingleSteps:
         self.rare = RareMarkers(self.text)
         #: where free text was held last, since a marker may begin there
         self._held_at: int | None = None
+        #: by matcher, from where on it searched complete text last, and where its marker begins, or the text ends
+        self._found: dict[matchers.Matcher, tuple[int, int]] = {}
         self.max_depth = parser.builder.context.settings.max_depth
 
     @cached_property
@@ -104,7 +106,7 @@ class SingleSteps:
         """
         buffer, begun_at = self.text.text, None
         if final:
-            match = step.find(buffer, at)
+            match = self._find(step, at)
             return step, match, -1 if match is None else match.start(), False
         match = step.find(buffer, at, partial=True)
         if free.target.mistaken or _closers(free):
@@ -118,6 +120,20 @@ class SingleSteps:
         if begun_at is not None and begun_at <= start:
             start, held = begun_at, True
         return step, match, start, held
+
+    def _find(self, step: matchers.Matcher, at: int) -> Any:
+        """The next marker of complete text from a position on.
+
+        Where it begins is kept: text behind what was refused is searched again, and would be searched to its end each
+        time.
+        """
+        text, offset = self.text, self.text.base + at
+        begun, start = self._found.get(step, (0, -1))
+        if begun <= offset <= start:
+            return step.find(text.text, start - text.base) if start < text.length else None
+        match = step.find(text.text, at)
+        self._found[step] = offset, text.length if match is None else text.base + match.start()
+        return match
 
     def _with_rare(self, free: Transition, step: Any, match: Any, at: int) -> tuple[Any, Any, int | None]:
         """What finds the next marker if one of damaged text may stand before a match, and its match.
@@ -233,7 +249,7 @@ class SingleSteps:
         without = target.mistaken
         step = matchers.matcher_of(target, "find", HANDLERS, final=True, without=without)
         if without or closers:  # only damaged text has these
-            match = step.find(self.text.text, at)
+            match = self._find(step, at)
             end = len(self.text.text) if match is None else match.start()
             closers = tuple([c for c in closers if self.rare.next_place(c.prefilter, at) < end])
             absent = self.rare.absent(without, at, end)
