@@ -42,8 +42,8 @@ class SingleSteps:
         self.rare = RareMarkers(self.text)
         #: where free text was held last, since a marker may begin there
         self._held_at: int | None = None
-        #: by matcher, from where on it searched complete text last, and where its marker begins, or the text ends
-        self._found: dict[matchers.Matcher, tuple[int, int]] = {}
+        #: by matcher, from where on it searched last, where its marker begins, or the text ended, and that end
+        self._found: dict[matchers.Matcher, tuple[int, int, int]] = {}
         self.max_depth = parser.builder.context.settings.max_depth
 
     @cached_property
@@ -122,17 +122,17 @@ class SingleSteps:
         return step, match, start, held
 
     def _find(self, step: matchers.Matcher, at: int) -> Any:
-        """The next marker of complete text from a position on.
+        """The next marker of text that is complete from a position on.
 
         Where it begins is kept: text behind what was refused is searched again, and would be searched to its end each
         time.
         """
-        text, offset = self.text, self.text.base + at
-        begun, start = self._found.get(step, (0, -1))
-        if begun <= offset <= start:
-            return step.find(text.text, start - text.base) if start < text.length else None
+        text, offset, end = self.text, self.text.base + at, self.text.end
+        begun, start, known = self._found.get(step, (0, -1, 0))
+        if begun <= offset <= start and known == end:
+            return step.find(text.text, start - text.base) if start < end else None
         match = step.find(text.text, at)
-        self._found[step] = offset, text.length if match is None else text.base + match.start()
+        self._found[step] = offset, end if match is None else text.base + match.start(), end
         return match
 
     def _with_rare(self, free: Transition, step: Any, match: Any, at: int) -> tuple[Any, Any, int | None]:

@@ -10,7 +10,8 @@ from typing import Any, Literal, NamedTuple
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.replies import Reasoning, Text
 
-from .quotations import DENIES, LONGEST_QUOTE, UNSURE_MARKS, begins_with_closer, closes_quote, ends_quote
+from .announcements import DENIES
+from .quotations import LONGEST_QUOTE, UNSURE_MARKS, begins_with_closer, closes_quote, ends_quote
 from .said_signs import MADE, begins_line
 
 Verdict = Literal["made", "said"]
@@ -121,6 +122,8 @@ class Doubt:
     is_open_certain: bool = False
     wants_prose: bool = False
     wants_text: bool = False
+    #: is it about actions, whose objects hold lines of words?
+    is_action: bool = False
     is_weak: bool = False
     is_shared: bool = False
     in_text: bool = False
@@ -235,13 +238,7 @@ class Doubt:
         if self.region_end is None and not self._find_end(at):
             return "made" if at.final else None
         end, behind = self.region_end or (at.end, at.end)
-        start = at.call_end
-        for segment in at.after:
-            if segment.kind in MADE and segment.span[0] < end:
-                if _WORDS.search(at.read(start, segment.span[0])):
-                    return "said"
-                start = segment.span[1]
-        if _WORDS.search(at.read(start, end)):
+        if not self.is_action and self._holds_words(at, end):
             return "said"
         text = at.read(behind, behind + _LONGEST_SENTENCE)
         if not (at.final or "\n" in text.lstrip() or len(text) == _LONGEST_SENTENCE):
@@ -250,6 +247,16 @@ class Doubt:
             return "made"
         self.where = "before a sentence that says it does not count"
         return "said"
+
+    def _holds_words(self, at: _Behind, end: int) -> bool:
+        """Does a line of words stand in the region, between or behind its calls?"""
+        start = at.call_end
+        for segment in at.after:
+            if segment.kind in MADE and segment.span[0] < end:
+                if _WORDS.search(at.read(start, segment.span[0])):
+                    return True
+                start = segment.span[1]
+        return _WORDS.search(at.read(start, end)) is not None
 
     def _is_prose_behind(self, behind: int, at: _Behind) -> bool:
         """Does text stand behind a place, if only as the rest of a field, or a call of no given tool?"""

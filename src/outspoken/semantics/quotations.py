@@ -22,7 +22,7 @@ _ELEMENT = (
 #: backticks, a line through text, the tag of an element at the start of a line, an address in angle brackets, or right
 #: before the call such a tag, the bracket of a link, of its address, or of a command of LaTeX.
 OPENING = re.compile(
-    r"[“«„‚「『《〈‹❝＂](?!\s)|(?:\A|(?<=[\s(\[{:=,\\\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff])|(?<=\b[bruf]))"
+    r"[“«„‚「『《〈‹❝❛〝❮‛＂](?!\s)|(?:\A|(?<=[\s(\[{:=,\\\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff])|(?<=\b[bruf]))"
     r"(?:[\"″](?!\s)|['‘»](?![\w\s]))|(?<!`)`{1,2}(?!`)|(?<=[^\n`])`{3,16}(?!`)|(?<!~)~~(?!~)"
     rf"|(?<![^\n]){_ELEMENT}|{_ELEMENT}(?=\s*\Z)"
     r"|<(?=https?://\S*\Z)|\[\Z|\]\(\Z|\\[a-zA-Z]{2,20}\{\Z"
@@ -30,7 +30,7 @@ OPENING = re.compile(
 #: Marks of a string of several lines. Their number tells whether one is open.
 _LONG_MARKS = ('"""', "'''")
 #: The mark that stands where a call begins has been taken for a part of its markup.
-MARKS = "\"'“‘«„‚「»『《〈‹❝＂″"
+MARKS = "\"'“‘«„‚「»『《〈‹❝❛〝❮‛＂″"
 _WHITE = " \t\r\n"
 #: One of these is in every text that opens a quotation.
 _SIGN = re.compile(rf"[{MARKS}`~<]")
@@ -43,7 +43,8 @@ SENTENCE, IN_LINE = " ", "\t"
 _SENTENCES = frozenset({SENTENCE, IN_LINE})
 _CLOSING = {
     "“": "[”“]", "‘": "’", "«": "»", "„": "[“”]", "‚": "[‘’]", "「": "」", "»": "«", "『": "』", "《": "》", "〈": "〉",
-    "‹": "›", "❝": "❞", "<": ">", "[": r"\](?=[(\[])", "](": r"\)", "{": r"\}",
+    "‹": "›", "❝": "❞", "❛": "❜", "〝": "[〞〟]", "❮": "❯", "‛": "’",
+    "<": ">", "[": r"\](?=[(\[])", "](": r"\)", "{": r"\}",
 }  # fmt: skip
 #: Marks that are closed by a bracket.
 _OPEN_BRACKETS = frozenset({"[", "](", "{"})
@@ -56,42 +57,6 @@ UNSURE_MARKS = frozenset({*_LETTERS, *_OPEN_BRACKETS, *_SENTENCES, "<"})
 #: What is left of the markup of a call behind it: brackets, and the closing markers that are written twice or damaged.
 _LEFT = lazy_pattern(r"[\s\]})]*(?:<[/|｜][\w|｜:/-]{1,40}>[\s\]})]*){0,3}")
 _FENCE_END = re.compile(r"\A\s*(?:`{3,16}|~{3,16})[ \t\r]*(?=\n)")
-
-
-#: A sentence that says no more than that an example follows, in the languages that models write most, and maybe a tag
-#: of another format.
-EXAMPLE = re.compile(
-    r"(?:\A|[\n.!?。！？}\])>][ \t]{0,9})"
-    r"(?:(?:(?:an|for) )?example|(?:zum |ein )?beispiel|(?:par |un )?exemple|(?:por |un |um )?(?:ejemplo|exemplo)"
-    r"|比如|例如|示例|例えば|例|예|(?:на)?пример)[:：]{1,2}(?:\s{1,9}<[\w|:]{1,40}>)?\Z"
-    # `A call looks like <tool_call>…`
-    r"|\b(?:looks? like(?: this:?| so:?)?|is written as|are written as|such as|e\.g\.,?|for example,?)[ \t]{0,9}\Z"
-    # `The page says:`, but not `Let me see what the page says:`; `I will not run this:`; `An injection:`
-    r"|(?:\A|[\n.!?][ \t]{0,9})(?:(?!\b(?:what|which|whether|if|how|when|let|to|i|we)\b)[^\n.!?:]){1,80}"
-    r"\b(?:says?|said|reads|contain(?:s|ed)|return(?:s|ed)|told me to \w{1,20}|injection)"
-    r"(?: (?:this|so|as follows|the following)(?: \w{1,20})?)?:[ \t]{0,9}\Z"
-    r"|\b(?:wo|would|will|should|must) ?n[o'’]?t (?:run|execute|call|follow|obey)\b[^\n.,;!?:]{0,40}:[ \t]{0,9}\Z",
-    re.IGNORECASE,
-)
-#: A sentence that speaks of an example, a format or what something looks like, and ends in a colon or in "is".
-ANNOUNCES = lazy_pattern(
-    r"\b(?:example|format|syntax|manual|documentation|template|sample|usage|looks? like|such as|would (?:be|look)"
-    r"|e\.g\.|for instance|illustrat\w{1,6}|like (?:so|this)|how (?:to|you|one|users?)\b"
-    r"|(?:you|one|users?) (?:can|could|may|might|would|should)|beispiel|exemple|ejemplo|exemplo|пример\w?)"
-    r"[^\n]*(?::|\bis)\s*\Z"
-    r"|(?:示例|例如|比如|例)\w?[:：]\s*\Z",
-    re.IGNORECASE,
-)
-#: The beginning of a sentence which says that what stands before it is an example, or is not to be run.
-DENIES = lazy_pattern(
-    r"\s*(?:[(*_]{0,2}note[:,*_ ]{1,3})?(?:[^\W\d_]{1,12}[, ]{1,2}){0,3}?(?:"
-    r"(?:this|that|it|these|those|the above)(?: is| was| are|['’]s) (?:only |just |merely |purely )?(?:an? |the )?"
-    r"(?:hypothetical|made-up|fictional|example|illustration|sample|template|placeholder|demonstration)"
-    r"|(?:(?:is|are|was|were)(?: not|n['’]t)|not) (?:an? )?(?:real |actual )?(?:tool |function )?"
-    r"(?:calls?|invocations?)\b|(?:do|did|will|would|must|should|wo) ?(?:not|n['’]t) (?:actually )?"
-    r"(?:run|execute|call|invoke|make)\b)",
-    re.IGNORECASE,
-)
 #: The end of a line that shows what follows: the sign of a comment or a definition, the label of a result, a line of a
 #: log, a turn of a conversation or an example, or a sign that takes the meaning of the next one.
 _SHOWING = re.compile(

@@ -10,8 +10,8 @@ from typing import Any
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.results.replies import Reasoning, Span, Text
 
+from .announcements import ANNOUNCES
 from .doubt import FENCE_LINE, Doubt
-from .quotations import ANNOUNCES
 from .said_signs import COMMENT, COMMENTS, LISTINGS, QUOTING_TAGS, RESULT_TAGS, THINKING_TAGS, may_open_region
 
 _ATTRIBUTES = r"(?:\s[^<>\n]{0,200})?"
@@ -102,9 +102,10 @@ class Regions:
         if is_beside and _OTHER_FENCE.match(region[0]):
             is_habit = False
         if is_habit and not (type(last) is Text and ANNOUNCES.search(last.text[-_LONGEST_LEAD:])):
-            if is_beside and begin in ("{", "[") and kind != "action":
+            if (is_beside or kind == "action") and begin in ("{", "["):
                 where, ends = "in a fence that holds other text, too", _closing_pattern("span", region["fence"])
                 self._doubt = Doubt("quoted-call", where, start, closer=ends, wants_text=True)
+                self._doubt.is_action = kind == "action"
             return self._doubt
         is_led = isinstance(last, Text | Reasoning) and FENCE_LINE.sub("", last.text).strip() != ""
         kind = region.lastgroup or ""

@@ -15,11 +15,10 @@ from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.sentences import ends_in_word, is_in_sentence
 from outspoken.results.replies import Reasoning, Text
 
+from .announcements import announces
 from .doubt import LONGEST_QUOTED, LOOKBEHIND, Doubt
 from .quotations import (
-    EXAMPLE,
     IN_LINE,
-    LONGEST_QUOTE,
     MARKS,
     SENTENCE,
     is_shown,
@@ -335,7 +334,7 @@ class Surroundings:
         body = text.rstrip()
         if is_shown(body, text[len(body) :] + blank):
             return Doubt("quoted-call", "in a quotation", start)
-        if EXAMPLE.search(body.rstrip(MARKS + "`")[-LONGEST_QUOTE:]):
+        if announces(body.rstrip(MARKS + "`")):
             return Doubt("quoted-call", "behind a line that announces an example", start)
         quotes = open_quotes(text)
         if not quotes and kind != "payload" and _UNMARKED.match(behind):  # the name of a payload is its marker

@@ -10,7 +10,8 @@ from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.sentences import may_be_open
 from outspoken.results.replies import Reasoning, Text, ToolCall
 
-from .quotations import EXAMPLE, LONGEST_QUOTE, MARKS, OPENING, is_shown, may_open_quote, still_quoting, still_showing
+from .announcements import announces
+from .quotations import LONGEST_QUOTE, MARKS, OPENING, is_shown, may_open_quote, still_quoting, still_showing
 
 #: The elements that show text, those of reasoning that is none of the format, and those of results.
 QUOTING_TAGS = (
@@ -297,7 +298,7 @@ def may_quote(lead: Text | Reasoning | None, begin: str, first: str) -> bool:
     if _opens_quote(text):
         return True
     if text and may_be_open(text[-1]):
-        return first in "{[" or first.isalnum() or EXAMPLE.search(text[-_LONGEST_LEAD:]) is not None
+        return first in "{[" or first.isalnum() or announces(text)
     return text[-3:-1].lower() == ".g"
 
 
@@ -315,10 +316,7 @@ def _opens_quote(text: str) -> bool:
         return True
     tail = text[-LONGEST_QUOTE:]
     return _QUOTE_SIGN.search(tail) is not None and (
-        OPENING.search(tail) is not None
-        or EXAMPLE.search(tail) is not None
-        or is_shown(text, "")
-        or is_shown(text, "\n")
+        OPENING.search(tail) is not None or announces(text) or is_shown(text, "") or is_shown(text, "\n")
     )
 
 
