@@ -142,7 +142,7 @@ class ParsedCandidate(Candidate, ParserPolicy):
 
     def _read_opener(self, steps: SingleSteps, free: Transition, *, final: bool) -> bool:
         text = steps.text
-        step = steps.text_step(free, final=final)
+        step = steps.opener_step(free, final=final)
         match = step.match(text.text, text.pos) if final else step.match(text.text, text.pos, partial=True)
         if match is None:
             self.has_failed = True

@@ -247,6 +247,8 @@ class ParserDetector(Detector[ParsedCandidate], ParserPolicy):
         self.builder.nodes.clear()
         parser, state = self.parser, self.parser.state
         parser.budget.continue_from(best.parser.budget)
+        if (wasted := max([one.end for one in self.tried], default=best.end) - best.end) > 0:
+            parser.budget.spent += TRY + wasted
         state.leading_trims = best.automaton.trims
         state.config = parser.automaton.top_level
         state.before_text = state.after_marker = True

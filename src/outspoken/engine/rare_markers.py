@@ -17,6 +17,7 @@ from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.near_miss import (
     begins_near_miss,
     first_characters,
+    mistakes_allowed,
     near_misses,
     place_of_begun_near_miss,
     place_of_near_miss,
@@ -66,6 +67,18 @@ class RareMarkers:
         One that goes before other markers may stand where they do.
         """
         return tuple([m for m in mistaken if self.next_place(m.prefilter, at, m.nearly) >= _last(m, end)])
+
+    def absent_at(self, mistaken: Sequence[Transition], pos: int) -> tuple[Transition, ...]:
+        """Those of some markers with a mistake that do not begin at a position."""
+        return tuple([m for m in mistaken if not self._may_begin(m, pos)])
+
+    def _may_begin(self, marker: Transition, pos: int) -> bool:
+        text, written = self.text.text, marker.nearly
+        if not written:
+            return re.compile(marker.prefilter).match(text, pos) is not None
+        if not mistakes_allowed(written):
+            return True
+        return text[pos : pos + 1] in first_characters(written) and bool(near_misses(text, pos, written))
 
     def arriving(
         self, mistaken: tuple[Transition, ...], at: int, end: int

@@ -233,6 +233,12 @@ class SingleSteps:
         text.scan = match.start() + 1  # the next call may begin within it: its opener is nearly the end of this one
         return True
 
+    def opener_step(self, free: Transition, *, final: bool) -> Any:
+        """What matches a marker at the reading position, where free text may stand, too."""
+        text, target = self.text, free.target
+        absent = self.rare.absent_at(target.mistaken, text.pos) if final else target.mistaken
+        return matchers.matcher_of(target, "find", HANDLERS, final=final, without=absent)
+
     def text_step(self, free: Transition, at: int = 0, *, final: bool = False) -> Any:
         """What finds the end of free text from a position on.
 
