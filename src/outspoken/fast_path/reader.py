@@ -96,8 +96,8 @@ class FastPath:
         self._ends_by_chance: bool = module.ENDS_BY_CHANCE
         self._has_fields: bool = module.HAS_FIELDS
         self._reads_python: bool = module.READS_PYTHON
-        #: do data or calls begin without a distinct marker?
-        self._has_bare_data: bool = module.READS_BARE
+        #: do data or calls begin without a distinct marker? Plain text stands for all formats with `auto`
+        self._has_bare_data: bool = module.READS_BARE or self.format == registry.PLAIN
         #: in lower case, one of these is in every text that holds markup, but for the names of tools and of actions
         signs = [*"[]{}<)", *self._short_openers, *self._markup.signs, *ESCAPE_SIGNS]
         self._signs = tuple(dict.fromkeys(signs))

@@ -287,7 +287,8 @@ class ResponseReader:
         """Diagnostics for markup that stayed text, but for that of `quoted` calls."""
         output, tools, recorder = self._builder.output, self._builder.context.tools, self._builder.recorder
         refused = [*recorder.refused, *(self._detector.refused if self._detector is not None else ())]
-        refused += [*bare_openers(output.segments, automaton.tables), *tag_openers(output.segments, self.read_raw)]
+        tables = None if format is None else automaton.tables
+        refused += [*bare_openers(output.segments, tables), *tag_openers(output.segments, self.read_raw)]
         if format is None:
             return unread_markup(output.segments, None, None, tools, refused, quoted)
         reported = [*quoted, *[found.span for found in recorder.diagnostics if found.code == "unclosed-markup"]]

@@ -13,6 +13,7 @@ from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.near_openers import all_forms
 from outspoken.grammar.tables import Tables
 from outspoken.grammar.vocabulary import CALLS
+from outspoken.json.decoder import NotJsonError, decode
 from outspoken.notations.tools import Tools
 from outspoken.patterns.escaped_text import plain_text
 from outspoken.patterns.lazy import lazy_pattern
@@ -32,6 +33,8 @@ _FENCE = lazy_pattern("```")
 
 #: An object of JSON on a line of its own or behind a colon, or a list that a text begins with.
 _JSON = lazy_pattern(r"(?:(?:^|:)\s{0,9}(?=\{\s{0,20}\")|\A\s{0,9}(?=\[))([{\[])", re.MULTILINE)
+#: An object or list of objects with a key on a line of its own, of which brackets or quotation marks may be damaged.
+_OBJECT = lazy_pattern(r"^\s{0,9}([{\[])(?=[^\n\w]{0,20}\w?[^\n\w]?\w{2,40}[^\n]{0,400}[\"'”]\s{0,3}:)", re.MULTILINE)
 #: A list of calls of Python on a line of its own, and a name on one, behind signs, before an object.
 _CALLS = lazy_pattern(r"^\s{0,9}(\[)(?=\s{0,9}[A-Za-z_][\w.]{0,99}\()", re.MULTILINE)
 _NAMED_LINE = lazy_pattern(r"^([^\w\s]{1,5})(?=[\w.\-]{1,64}\r?\n\s{0,9}\{\s{0,9}[\"}])", re.MULTILINE)
@@ -47,6 +50,8 @@ _NAMING = lazy_pattern(r"\(\w{0,9}action\w{0,9}=([\w|]+)")
 #: Names of actions that are shorter occur by chance.
 _SHORTEST_ACTION = 3
 
+#: No JSON of a call is nested deeper.
+_MAX_DEPTH = 128
 #: So near before its arguments stands the name of a tool.
 _NEAR = 100
 #: No more configurations than this are searched for reasoning.
@@ -135,12 +140,29 @@ def action_names(tables: Tables) -> list[str]:
     return sorted(word for word in words if len(word) >= _SHORTEST_ACTION and word[-1].isalnum())
 
 
-def bare_openers(segments: Iterable[Segment], tables: Tables) -> list[FoundMarkup]:
-    """Where text begins and ends as data or calls without markers do in its format, so that they are damaged."""
+def bare_openers(segments: Iterable[Segment], tables: Tables | None) -> list[FoundMarkup]:
+    """Where text begins and ends as data or calls without markers do in its format, so that they are damaged.
+
+    Without the tables of a format, it is where an object that is no JSON stands behind a sentence.
+    """
     texts = [s for s in segments if type(s) is Text and s.text.rstrip()[-1:] in ("}", "]")]
+    if tables is None:
+        objects = [(text, at) for text in texts if (at := _OBJECT.search(text.text)) is not None]
+        return [FoundMarkup(at.start(1), at.end(1), at[1]).moved(t.span[0]) for t, at in objects if _is_damaged(t, at)]
     patterns = bare_patterns(tables) if texts else []
     found = [(text.span[0], pattern.search(text.text)) for text in texts for pattern in patterns]
     return [FoundMarkup(begun + at.start(1), begun + at.end(1), at[1]) for begun, at in found if at is not None]
+
+
+def _is_damaged(text: Text, bracket: re.Match[str]) -> bool:
+    """Does a bracket begin something that is no JSON, behind other text?"""
+    if not text.text[: bracket.start(1)].strip():
+        return False
+    try:
+        decode(text.text[bracket.start(1) :].strip(), _MAX_DEPTH)
+    except NotJsonError:
+        return True
+    return False
 
 
 def bare_patterns(tables: Tables) -> list[re.Pattern[str]]:
@@ -189,8 +211,8 @@ def unread_markup(
                 message = f"this looks like the marker {line!r}, but no call could be read here, so it stays reasoning"
                 found.append(PendingDiagnostic("unread-markup", message, segment.span, "note", format, "reasoning"))
         lead = call.text if type(call) is Text else ""
-        if type(segment) is JsonValue and tools is not None and (name := _tool_meant(segment.value, lead, tools)):
-            message = f"this names the tool `{name}`, but no call could be read here, so it stays data"
+        if type(segment) is JsonValue and (what := _data_meant(segment, lead, tools, search)):
+            message = f"this {what}, but no call could be read here, so it stays data"
             found.append(PendingDiagnostic("unread-markup", message, segment.span, "warning", format, "data"))
         if type(segment) is not Text:
             continue
@@ -248,6 +270,14 @@ def _find_tool(text: str, tools: Tools | None, shapes: CallShapes | None) -> re.
     """The name of a tool where a call may begin, or the name of an argument of one."""
     called = find_named_call(text, tools)
     return called or (find_shape(text, tools, shapes) if shapes is not None else None) or find_keys(text, tools)
+
+
+def _data_meant(data: JsonValue, lead: str, tools: Tools | None, search: MarkupSearch | None) -> str:
+    """What data shows of a call or an action that it may be meant for; or ""."""
+    if tools is not None and (name := _tool_meant(data.value, lead, tools)):
+        return f"names the tool `{name}`"
+    key = next(search.find(data.raw), None) if search is not None and search.has_actions else None
+    return "" if key is None else f"looks like the marker {key.written!r}"
 
 
 def _tool_meant(value: Any, lead: str, tools: Tools) -> str:
