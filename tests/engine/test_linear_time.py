@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from outspoken import Parser, parse
+from outspoken import Parser
 from outspoken.engine.text_buffer import CONTEXT, TextBuffer
 from outspoken.grammar import registry
 from outspoken.grammar.matchers import OpenMarkers, matcher_of
@@ -27,13 +27,6 @@ TABLES = tables(__file__)
 def test_refused_places_with_one_end_take_linear_steps(name: str, beginning: str, unit: str) -> None:
     for number in some((0, 256), unit, 0.5):
         check_steps(name, Repetition(beginning, unit), number)
-
-
-@pytest.mark.parametrize("unit", TABLES["AUTO"])
-def test_candidates_that_come_to_nothing_take_linear_steps(unit: str) -> None:
-    parse(unit * 60)  # what is compiled once is not counted
-    less, more = [calls_in(lambda size=size: parse(unit * (size // len(unit)))) for size in (2_000, 8_000)]
-    assert more <= 6 * less
 
 
 def test_repeated_tokens_take_linear_steps() -> None:
