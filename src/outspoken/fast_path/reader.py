@@ -24,7 +24,7 @@ from outspoken.results.encoding import replace_surrogates
 from outspoken.results.replies import JsonValue, Reasoning, Reply, Text, ToolCall
 from outspoken.results.settings import Settings
 from outspoken.semantics.call_signs import may_be_other
-from outspoken.semantics.keys import find_keys, tool_named_in
+from outspoken.semantics.keys import action_key_in, find_keys, tool_named_in
 from outspoken.semantics.output import Output
 from outspoken.semantics.proof import (
     ADJACENT,
@@ -235,7 +235,7 @@ class FastPath:
                 may_end = self._markup.is_in(segment.text) or self._holds_opener(segment.text)
                 if may_end and self._may_end_reasoning(raw, segment, leads_on=leads_on):
                     return True
-            elif self._may_run_over(segment) or _names_tool(segment, tools):
+            elif self._may_run_over(segment) or self._may_be_meant(segment, tools):
                 return True
             before = kind
         if self._prompt_end and self._begins_with_opener(segments):
@@ -245,6 +245,14 @@ class FastPath:
         return raw.rstrip().endswith(self._last_openers) or (
             bool(self._openers) and self._ends_in_opener(raw, segments)
         )
+
+    def _may_be_meant(self, segment: Any, tools: Tools | None) -> bool:
+        """May data be meant for a call or an action?"""
+        if segment.__class__ is not JsonValue:
+            return False
+        if tools is not None and tool_named_in(segment.value, tools.names):
+            return True
+        return bool(action_key_in(segment.value)) or (self._markup.has_actions and self._markup.is_in(segment.raw))
 
     def _holds_opener(self, text: str) -> bool:
         """May reasoning hold an opening marker with a mistake that no search for markers finds, such as a fence?"""
@@ -436,11 +444,6 @@ def _values_name(tools: Tools, arguments: Mapping[str, Any]) -> bool:
     """Is the name of a tool in a value, in any case?"""
     joined = str([*arguments.values()]).lower()
     return any(name.lower() in joined for name in tools.names)
-
-
-def _names_tool(segment: Any, tools: Tools | None) -> bool:
-    """Do data name a tool as a call would?"""
-    return tools is not None and segment.__class__ is JsonValue and bool(tool_named_in(segment.value, tools.names))
 
 
 def _may_be_tagged(raw: str, text: Text, following: Any) -> bool:

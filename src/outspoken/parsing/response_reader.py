@@ -32,7 +32,7 @@ from outspoken.semantics.segments import reply_of
 from outspoken.semantics.settle import Settled
 from outspoken.semantics.state import Context, ReplyState
 from outspoken.semantics.think_markers import think_markers
-from outspoken.semantics.unread_markup import bare_openers, markup_search, tag_openers, unread_markup
+from outspoken.semantics.unread_markup import actions_in_data, bare_openers, markup_search, tag_openers, unread_markup
 
 from .forced_calls import take_forced
 from .options import ReadOptions
@@ -289,11 +289,14 @@ class ResponseReader:
         refused = [*recorder.refused, *(self._detector.refused if self._detector is not None else ())]
         tables = None if format is None else automaton.tables
         refused += [*bare_openers(output.segments, tables), *tag_openers(output.segments, self.read_raw)]
+        data = actions_in_data(output.segments, format) if self._detector is not None else []
         if format is None:
-            return unread_markup(output.segments, None, None, tools, refused, quoted)
+            return [*data, *unread_markup(output.segments, None, None, tools, refused, quoted)]
         reported = [*quoted, *[found.span for found in recorder.diagnostics if found.code == "unclosed-markup"]]
         shapes = call_shapes(automaton) if tools is not None else None
-        return unread_markup(output.segments, markup_search(automaton), format, tools, refused, reported, shapes)
+        found = unread_markup(output.segments, markup_search(automaton), format, tools, refused, reported, shapes)
+        known = {one.span for one in found}
+        return [*found, *[one for one in data if one.span not in known]]
 
     def _other_reading(self, raw: str, automaton: Automaton, format: str | None) -> list[PendingDiagnostic]:
         """Diagnostics for calls of another format than the named one, and for reasoning that never began."""

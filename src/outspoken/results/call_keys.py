@@ -29,3 +29,7 @@ def called(value: dict[str, Any]) -> tuple[str, str] | None:
     holds = value[key]
     is_call = isinstance(holds, dict) or (isinstance(holds, str) and holds.lstrip().startswith("{"))
     return (cast("str", name), key) if is_call else None
+
+
+#: The keys whose values are actions, in lower case.
+ACTION_KEYS = ("action", "actions")

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from outspoken.notations.tools import Tools
 from outspoken.patterns.near_miss import near_misses
-from outspoken.results.call_keys import ARGUMENTS_KEYS, NAME_KEYS
+from outspoken.results.call_keys import ACTION_KEYS, ARGUMENTS_KEYS, NAME_KEYS
 
 #: A single argument is a word of prose, perhaps.
 _SEVERAL = 2
@@ -77,6 +77,17 @@ def find_keys(text: str, tools: Tools | None) -> re.Match[str] | None:
             if None not in found:
                 return found[0]
     return None
+
+
+def action_key_in(value: Any) -> str:
+    """The key of an object that is nearly one whose value is actions, before an object or a list of them; or ""."""
+    members = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+    for key, word in members.items():
+        values = cast("list[Any]", word) if isinstance(word, list) else [word]
+        first = values[0] if values else None
+        if isinstance(first, dict) and key not in ACTION_KEYS and (written := meant(key, ACTION_KEYS)):
+            return written
+    return ""
 
 
 def tool_named_in(value: Any, names: Collection[str]) -> str:

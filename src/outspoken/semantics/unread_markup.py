@@ -24,7 +24,7 @@ from outspoken.results.diagnostics import PendingDiagnostic
 from outspoken.results.replies import JsonValue, Reasoning, Segment, Text, ToolCall
 
 from .call_shapes import CallShapes, find_shape
-from .keys import find_keys, lacking, required_absent, tool_named_in
+from .keys import action_key_in, find_keys, lacking, required_absent, tool_named_in
 from .said_signs import MADE
 
 #: A word of a sentence.
@@ -272,12 +272,19 @@ def _find_tool(text: str, tools: Tools | None, shapes: CallShapes | None) -> re.
     return called or (find_shape(text, tools, shapes) if shapes is not None else None) or find_keys(text, tools)
 
 
+def actions_in_data(segments: Iterable[Segment], format: str | None) -> list[PendingDiagnostic]:
+    """A diagnostic for data that have nearly the key of actions: without a named format, it may be that of any."""
+    data = [(s, key) for s in segments if type(s) is JsonValue and (key := action_key_in(s.value))]
+    why = "this has nearly the key `{}` of actions, but none could be read here, so it stays data"
+    return [PendingDiagnostic("unread-markup", why.format(k), s.span, "warning", format, "data") for s, k in data]
+
+
 def _data_meant(data: JsonValue, lead: str, tools: Tools | None, search: MarkupSearch | None) -> str:
     """What data shows of a call or an action that it may be meant for; or ""."""
     if tools is not None and (name := _tool_meant(data.value, lead, tools)):
         return f"names the tool `{name}`"
-    key = next(search.find(data.raw), None) if search is not None and search.has_actions else None
-    return "" if key is None else f"looks like the marker {key.written!r}"
+    marker = next(search.find(data.raw), None) if search is not None and search.has_actions else None
+    return "" if marker is None else f"looks like the marker {marker.written!r}"
 
 
 def _tool_meant(value: Any, lead: str, tools: Tools) -> str:
