@@ -304,14 +304,14 @@ def test_malformed_answers(path: str, stream: bool, caplog: pytest.LogCaptureFix
     caplog.set_level(logging.INFO)
     body = requested(path, stream=stream)
     with socketserver.ThreadingTCPServer(("127.0.0.1", 0), _Raw) as upstream, ExitStack() as left:
+        upstream.socket.listen(128)  # five may wait by default, too few where the machine has other work
         threading.Thread(target=upstream.serve_forever, args=(0.01,)).start()
         left.callback(upstream.shutdown)
         proxy = Proxy(ServerSettings(f"http://127.0.0.1:{upstream.server_address[1]}", "hermes", read_timeout=5))
         with serving.Server(proxy.app()) as front, httpx.Client(timeout=20, headers=HEADERS) as client:
             for sent, statuses in some(answers(stream), f"{path} {stream}", 0.34):
                 upstream.sent = sent  # pyright: ignore
-                found = client.post(f"{front.url}/v1/{path}", json=body)
-                text = found.content.decode()
+                text = (found := client.post(f"{front.url}/v1/{path}", json=body)).content.decode()
                 assert found.status_code in statuses, (sent[:2000], text)
                 assert not re.search(rf"{KEY}|internal_error", text), sent[:2000]
                 assert found.status_code != 502 or json.loads(text)["error"]["type"] in ("upstream_error", "api_error")
