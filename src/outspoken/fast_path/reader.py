@@ -247,7 +247,7 @@ class FastPath:
         )
 
     def _may_be_meant(self, segment: Any, tools: Tools | None) -> bool:
-        """May data be meant for a call or an action?"""
+        """Do data name a tool as a call would, or may they have nearly a key of actions?"""
         if segment.__class__ is not JsonValue:
             return False
         if tools is not None and tool_named_in(segment.value, tools.names):

@@ -289,14 +289,13 @@ class ResponseReader:
         refused = [*recorder.refused, *(self._detector.refused if self._detector is not None else ())]
         tables = None if format is None else automaton.tables
         refused += [*bare_openers(output.segments, tables), *tag_openers(output.segments, self.read_raw)]
-        data = actions_in_data(output.segments, format) if self._detector is not None else []
+        search = None if format is None else markup_search(automaton)
+        data = actions_in_data(output.segments, format, search) if self._detector is not None else []
         if format is None:
             return [*data, *unread_markup(output.segments, None, None, tools, refused, quoted)]
         reported = [*quoted, *[found.span for found in recorder.diagnostics if found.code == "unclosed-markup"]]
         shapes = call_shapes(automaton) if tools is not None else None
-        found = unread_markup(output.segments, markup_search(automaton), format, tools, refused, reported, shapes)
-        known = {one.span for one in found}
-        return [*found, *[one for one in data if one.span not in known]]
+        return [*data, *unread_markup(output.segments, search, format, tools, refused, reported, shapes)]
 
     def _other_reading(self, raw: str, automaton: Automaton, format: str | None) -> list[PendingDiagnostic]:
         """Diagnostics for calls of another format than the named one, and for reasoning that never began."""

@@ -204,9 +204,8 @@ def closes_quote(text: str, marks: Collection[str], *, whole: bool) -> Literal["
     found = [
         match.end() for mark in marks if mark not in _SENTENCES and (match := _closing(mark).search(line)) is not None
     ]
-    in_line = SENTENCE not in marks
     if SENTENCE in marks or (IN_LINE in marks and not breaks):
-        end = end_of_next_word(line, on_new_line=breaks > 0, two=in_line)
+        end = end_of_next_word(line, on_new_line=breaks > 0, two=SENTENCE not in marks)
         found += [end] if end else []
     if found and (is_whole or min(found) < len(line)):
         return "closed"

@@ -104,12 +104,12 @@ class Regions:
         if is_habit and not (type(last) is Text and ANNOUNCES.search(last.text[-_LONGEST_LEAD:])):
             if (is_beside or kind == "action") and begin in ("{", "["):
                 where, ends = "in a fence that holds other text, too", _closing_pattern("span", region["fence"])
-                self._doubt = Doubt("quoted-call", where, start, closer=ends, wants_text=True)
-                self._doubt.is_action = kind == "action"
+                is_action = kind == "action"
+                self._doubt = Doubt("quoted-call", where, start, closer=ends, wants_text=True, is_action=is_action)
             return self._doubt
         is_led = isinstance(last, Text | Reasoning) and FENCE_LINE.sub("", last.text).strip() != ""
-        kind = region.lastgroup or ""
-        where = f"in <{region[kind]}>" if kind in ("tag", "result") else _WHERE[kind]
+        opened_by = region.lastgroup or ""
+        where = f"in <{region[opened_by]}>" if opened_by in ("tag", "result") else _WHERE[opened_by]
         self._doubt = Doubt(
             "quoted-call",
             where,

@@ -66,7 +66,7 @@ class Surroundings:
     _count = 0
     #: the last reasoning of them
     _thought: Reasoning | None = None
-    _beside: tuple[Any, Doubt | None] = (None, None)
+    _beside: tuple[Any, bool, Doubt | None] = (None, False, None)
     #: reasoning, up to where its closing tag was looked for, where that ends (-1 if it was not found), and what finds
     #: its own tag, if that is another one
     _closer_of: tuple[Any, int, int, re.Pattern[str] | None] = (None, 0, -1, None)
@@ -191,7 +191,7 @@ class Surroundings:
         """
         for segment in segments[self._count : count]:
             if segment.kind == "payload":
-                continue
+                continue  # what stands before it stands before the next one, too, and no result belongs to it
             if segment.kind in MADE:
                 self._call_end = segment.span[segment.status in ("ok", "repaired")]  # a refused one may hold a result
                 self._has_broken = self._has_broken or _may_go_on(segment, self._read)
@@ -254,12 +254,13 @@ class Surroundings:
 
     def _doubt_beside(self, lead: Text | Reasoning | None, start: int, first: str, kind: str) -> Doubt | None:
         """Why the text right before calls makes them doubtful, or a mark that was read as a part of the first one."""
-        if lead is not None and self._beside[0] is lead:
-            return self._beside[1]
+        is_marked = kind == "payload"  # its name is its marker
+        if lead is not None and self._beside[0] is lead and self._beside[1] == is_marked:
+            return self._beside[2]
         begin = self._read(0, 1) if lead is None else ""
         is_led = may_quote(lead, begin, first)
-        self._beside = lead, self._doubt_behind(lead, begin, start, kind) if is_led else None
-        return self._beside[1]
+        self._beside = lead, is_marked, self._doubt_behind(lead, begin, start, is_marked) if is_led else None
+        return self._beside[2]
 
     def _doubt_of_quoting(self, open: Any, start: int) -> Doubt | None:
         """Why a call is in doubt by a quotation that goes on behind other segments."""
@@ -325,7 +326,7 @@ class Surroundings:
             otherwise=otherwise,
         )
 
-    def _doubt_behind(self, lead: Text | Reasoning | None, begin: str, start: int, kind: str) -> Doubt | None:
+    def _doubt_behind(self, lead: Text | Reasoning | None, begin: str, start: int, is_marked: bool) -> Doubt | None:
         if lead is None:
             return Doubt("quoted-call", "in quotation marks", start, quotes=(begin,))
         text, end = lead.text, lead.span[1]
@@ -337,7 +338,7 @@ class Surroundings:
         if announces(body.rstrip(MARKS + "`")):
             return Doubt("quoted-call", "behind a line that announces an example", start)
         quotes = open_quotes(text)
-        if not quotes and kind != "payload" and _UNMARKED.match(behind):  # the name of a payload is its marker
+        if not quotes and not is_marked and _UNMARKED.match(behind):
             quotes = (SENTENCE,) if is_in_sentence(text) else ()
             quotes += (IN_LINE,) if ends_in_word(text) and "\n" not in behind else ()
             return Doubt("quoted-call", "in a sentence", start, quotes=quotes) if quotes else None

@@ -299,7 +299,7 @@ def may_quote(lead: Text | Reasoning | None, begin: str, first: str) -> bool:
         return True
     if text and may_be_open(text[-1]):
         return first in "{[" or first.isalnum() or announces(text)
-    return text[-3:-1].lower() == ".g"
+    return text[-3:-1].lower() == ".g"  # `e.g.`
 
 
 def _is_cut(raw: str, last: Any, before: Any, start: int, thinks: ThinkMarkers | None) -> bool:

@@ -211,8 +211,8 @@ def unread_markup(
                 message = f"this looks like the marker {line!r}, but no call could be read here, so it stays reasoning"
                 found.append(PendingDiagnostic("unread-markup", message, segment.span, "note", format, "reasoning"))
         lead = call.text if type(call) is Text else ""
-        if type(segment) is JsonValue and (what := _data_meant(segment, lead, tools, search)):
-            message = f"this {what}, but no call could be read here, so it stays data"
+        if type(segment) is JsonValue and tools is not None and (name := _tool_meant(segment.value, lead, tools)):
+            message = f"this names the tool `{name}`, but no call could be read here, so it stays data"
             found.append(PendingDiagnostic("unread-markup", message, segment.span, "warning", format, "data"))
         if type(segment) is not Text:
             continue
@@ -272,19 +272,25 @@ def _find_tool(text: str, tools: Tools | None, shapes: CallShapes | None) -> re.
     return called or (find_shape(text, tools, shapes) if shapes is not None else None) or find_keys(text, tools)
 
 
-def actions_in_data(segments: Iterable[Segment], format: str | None) -> list[PendingDiagnostic]:
-    """A diagnostic for data that have nearly the key of actions: without a named format, it may be that of any."""
-    data = [(s, key) for s in segments if type(s) is JsonValue and (key := action_key_in(s.value))]
-    why = "this has nearly the key `{}` of actions, but none could be read here, so it stays data"
-    return [PendingDiagnostic("unread-markup", why.format(k), s.span, "warning", format, "data") for s, k in data]
+def actions_in_data(
+    segments: Iterable[Segment], format: str | None, search: MarkupSearch | None
+) -> list[PendingDiagnostic]:
+    """A diagnostic for data that have nearly a key of actions: without a named format, they may be meant for these.
+
+    `search` finds the keys of the format that was detected, if one was.
+    """
+    found: list[PendingDiagnostic] = []
+    for data in segments:
+        if type(data) is JsonValue and (key := action_key_in(data.value) or _action_marker_in(data.raw, search)):
+            message = f"this has nearly the key `{key}` of actions, but none could be read here, so it stays data"
+            found.append(PendingDiagnostic("unread-markup", message, data.span, "warning", format, "data"))
+    return found
 
 
-def _data_meant(data: JsonValue, lead: str, tools: Tools | None, search: MarkupSearch | None) -> str:
-    """What data shows of a call or an action that it may be meant for; or ""."""
-    if tools is not None and (name := _tool_meant(data.value, lead, tools)):
-        return f"names the tool `{name}`"
-    marker = next(search.find(data.raw), None) if search is not None and search.has_actions else None
-    return "" if marker is None else f"looks like the marker {marker.written!r}"
+def _action_marker_in(raw: str, search: MarkupSearch | None) -> str:
+    """The first marker in data, if the format has actions; or ""."""
+    marker = next(search.find(raw), None) if search is not None and search.has_actions else None
+    return "" if marker is None else marker.written
 
 
 def _tool_meant(value: Any, lead: str, tools: Tools) -> str:
