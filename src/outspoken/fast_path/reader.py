@@ -68,6 +68,9 @@ _BARE = {kind: Bare(None, kind == "name") for kind in ("bracket", "name")}
 #: Behind these, or at the beginning, text is no rest of a call.
 _SAID = (None, Text, Reasoning)
 
+#: Signs of escapes that plain text holds, too. One character is found much faster than the escapes.
+_FREQUENT = ("&", "%")
+
 #: What is read: a complete text, one segment, or one segment in text that is known to be of the format.
 WHOLE, INSIDE = 0, 2
 
@@ -107,7 +110,8 @@ class FastPath:
         if not module.TEXT_SIGNS or self._markup.has_actions:
             signs = {"": None}
         #: in lower case, one of these is in every response that is more than a text: "" if that is not known
-        self._text_signs = tuple([one for one in signs if not any(other in one for other in signs if other != one)])
+        known = [one for one in signs if not any(other in one for other in signs if other != one)]
+        self._text_signs = tuple([one for one in known if one not in _FREQUENT])
         self._text_has_case = any(sign.upper() != sign for sign in self._text_signs)
         #: how calls without markers begin, of which the text round them counts
         self._bare_calls: str = module.BARE_CALLS
@@ -148,6 +152,9 @@ class FastPath:
         lowered = text.lower() if self._text_has_case else text
         for sign in self._text_signs:
             if sign in lowered:
+                return False
+        for sign in _FREQUENT:
+            if sign in text and plain_text(text) is not None:
                 return False
         return tools is None or not any(map(text.__contains__, tools.names))
 

@@ -17,8 +17,8 @@ _HIDDEN = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
 _TABLE = str.maketrans(_SIGNS | _BRACKETS) | str.maketrans("", "", _HIDDEN)
 #: Signs that plain text rarely holds.
 _RARE = f"＜｛‹〈⟨｜{_HIDDEN}"
-#: In lower case, one of these is in every such text.
-ESCAPE_SIGNS = ("&lt;", "&quot;", "&#", "\\", "%3c", "%7b", "%5b", "%28", "< ", "<\t", *_RARE)
+#: One of these is in every such text.
+ESCAPE_SIGNS = ("&", "\\", "%", "<", *_RARE)
 _FIRST = lazy_pattern(rf"[&\\%<{_RARE}]")
 _ESCAPED = lazy_pattern(
     r"&(?:lt|quot|#x?[0-9a-f]{2,4});|\\(?:u[0-9a-f]{4}|[<_\[{n\"'])|%(?:3c|7b|5b|28)|<[ \t]{1,3}(?=[/|｜]?\w)"
@@ -35,8 +35,8 @@ def plain_text(text: str) -> tuple[str, int] | None:
 
     Bars are left as they are: markers hold both.
     """
-    begun = _FIRST.search(text)
-    first = None if begun is None else _ESCAPED.search(text, begun.start())
+    places = (_ESCAPED.match(text, begun.start()) for begun in _FIRST.finditer(text))
+    first = next((match for match in places if match is not None), None)
     if first is None:
         return None
     import html  # which takes long, and few texts need it
