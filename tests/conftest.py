@@ -34,6 +34,7 @@ from syrupy.location import PyTestLocation
 from syrupy.types import SnapshotIndex
 
 from outspoken.grammar import registry
+from tests.garbage import pytest_runtest_logfinish as pytest_runtest_logfinish
 from tests.loops import SEED
 
 TESTS = Path(__file__).resolve().parent
@@ -44,9 +45,6 @@ settings.register_profile(
 settings.register_profile("long", settings.get_profile("ci"), derandomize=False, max_examples=5000)
 settings.load_profile("ci")  # `--hypothesis-profile=long` takes the other one
 
-
-# The automata of all formats are many objects that stay, and looking for garbage among them takes time.
-gc.set_threshold(5_000_000, 10, 100)
 
 #: Patterns shorter than this one are compiled in less time than a file takes.
 SHORT_PATTERN = 100

@@ -7,6 +7,7 @@ from importlib.util import find_spec
 
 import pytest
 
+from tests.garbage import pytest_runtest_logfinish as pytest_runtest_logfinish
 from tools.integrations.frameworks import FRAMEWORKS
 
 collect_ignore = [

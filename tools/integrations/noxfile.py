@@ -36,9 +36,6 @@ from importlib.metadata import distributions
 found = {each.name: each.version for each in distributions()}
 print(*sorted([f"{name}=={found[name]}" for name in found if name != "outspoken"], key=str.lower), sep="\\n")
 """
-#: Runs pytest. Looking for garbage as often as Python does by default takes an eighth of its time: the modules of a
-#: framework are many objects that stay.
-_PYTEST = "import gc, sys, pytest; gc.set_threshold(5_000_000, 10, 100); sys.exit(pytest.console_main())"
 
 # The tests need no compiled grammars but those of the checkout, and many processes, whose modules are compiled once.
 os.environ["HATCH_BUILD_NO_HOOKS"] = "true"
@@ -70,7 +67,7 @@ def _tests(session: nox.Session, name: str) -> None:
     chosen = [framework for framework in known if framework in session.posargs] or known
     more = [word for word in session.posargs if word not in known]
     # They do not use the fixtures of the other tests, which need other packages.
-    command = ["python", "-c", _PYTEST, "-q", "-c", "pyproject.toml", "--rootdir", ".", "-p", "no:cacheprovider"]
+    command = ["python", "-m", "pytest", "-q", "-c", "pyproject.toml", "--rootdir", ".", "-p", "no:cacheprovider"]
     command += ["--confcutdir", "tests/integrations", *more]
     command += [part for warning in GROUPS[name].ignored for part in ("-W", warning)]
     session.run(*command, *[f"tests/integrations/test_{framework}.py" for framework in chosen])
