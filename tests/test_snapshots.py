@@ -64,7 +64,7 @@ def accepted(tmp_path_factory: pytest.TempPathFactory, runner: Forks) -> Path:
     """A project whose snapshots were just accepted."""
     root = tmp_path_factory.mktemp("project")
     (root / "tests").mkdir()
-    for name in ("conftest.py", "cases.py", "loops.py", "snapshots.py"):
+    for name in ("conftest.py", "cases.py", "garbage.py", "loops.py", "snapshots.py"):
         copy(TOP / "tests" / name, root / "tests" / name)
     (root / "tests" / "test_formats.py").write_text(TABLES["TEST"], "utf-8")
     settings = TOP.joinpath("pyproject.toml").read_text("utf-8").partition("[tool.pytest]\n")[2].partition("\n[")[0]
