@@ -264,7 +264,9 @@ def _of_text(
     is_certain = node.looseness == "certain" and (
         not is_action or bool(state.recorder.edits) or _holds_opener(state, arguments)
     )
-    is_open = node.looseness == "unbalanced" and (tools is None or name not in tools) and not is_action
+    is_open = node.looseness == "unbalanced" and (
+        _holds_end(state, arguments) if is_action else tools is None or name not in tools
+    )
     if is_certain or is_open or (node.looseness and (is_unlike or _names_tool(state, arguments))):
         found.append(Objection("unproven", "a value holds markup that may belong to the call"))
     if is_action and node.ends_by_chance and (key := _may_run_over(state, arguments)):
@@ -325,11 +327,23 @@ def _names_tool(state: ReplyState, arguments: dict[str, Any]) -> bool:
 
 
 def _holds_opener(state: ReplyState, arguments: dict[str, Any]) -> bool:
-    """Does a marker that opens something, or half of one, and a word, stand behind a line break or a tab of a value?"""
+    """Does a marker that opens something, or half of one, and a word, stand behind a line break or a tab of a value?
+
+    One word, such as the name of an action, may stand between them.
+    """
     opening = opening_forms(registry.automaton(state.header.format))
     forms = "|".join([re.escape(form[: (len(form) + 1) // 2 if mistakes_allowed(form) else None]) for form in opening])
-    texts = [value for value in arguments.values() if isinstance(value, str)]
-    return bool(forms) and any(re.search(rf"[\n\r\t]\s*(?:(?:{forms})\s*\w|<\Z)", text) for text in texts)
+    return bool(forms) and _is_in_value(rf"[\n\r\t]\s*(?:(?:\w+\s*)?(?:{forms})\s*\w|<\Z)", arguments)
+
+
+def _holds_end(state: ReplyState, arguments: dict[str, Any]) -> bool:
+    """Does a closing tag of the format stand in a value, and a tag that names something as `<…=` behind it?"""
+    closing = [re.escape(form) for form in closing_forms(registry.automaton(state.header.format)) if form[:2] == "</"]
+    return bool(closing) and _is_in_value(rf"(?:{'|'.join(closing)})\s*<\w[\w:.-]*=", arguments)
+
+
+def _is_in_value(pattern: str, arguments: dict[str, Any]) -> bool:
+    return any(isinstance(value, str) and re.search(pattern, value) for value in arguments.values())
 
 
 def _of_shapes(
