@@ -25,8 +25,10 @@ from outspoken.patterns.near_miss import (
 
 from .text_buffer import TextBuffer
 
-#: The line breaks before a closing marker and behind it, with the indentation; and the same at the end of the text.
-_LINES = rf"(?:\r?\n{INDENTATION}){{0,2}}"
+#: The most line breaks where a closing marker is missing: those before and behind it, and nine of the next marker.
+_MOST_LINES = 11
+#: These line breaks, each with indentation behind it; and the same at the end of the text.
+_LINES = rf"(?:\r?\n{INDENTATION}){{0,{_MOST_LINES}}}"
 _REST = lazy_pattern(rf"(?!\Z){_LINES}\r?\Z")
 _ALL_LINES = lazy_pattern(_LINES)
 
@@ -190,6 +192,6 @@ def _begins_of(closers: tuple[MissingCloser, ...]) -> tuple[re.Pattern[str], tup
     is_any = any(closer.begins and not closer.first for closer in closers)
     firsts = re.escape("".join(sorted(chars - {*BREAKS})))
     one, begun = (r"[^\n]", r"(?s:.)") if is_any else (f"[{firsts}]", rf"[\r\n{firsts}]")
-    behind = rf"{INDENTATION}(?:\r?\n{INDENTATION})?(?:{one}|\r?\Z)"
+    behind = rf"{INDENTATION}(?:\r?\n{INDENTATION}){{0,{_MOST_LINES - 1}}}(?:{one}|\r?\Z)"
     places = rf"{begun}(?:(?<=[^\r\n])|(?<=\n){behind}|(?<=\r)(?:\n{behind}|\Z))"
     return re.compile(places), tuple(forms), tuple(patterns)

@@ -65,7 +65,9 @@ def near_miss_pattern(written: str) -> str:
         pattern = f"(?:{''.join(map(_any_case, written))}|{pattern})"
     # what begins within a row of one character is the rest of the marker itself
     rest = _not_behind(written, 0) if len(set(written)) == 1 else ""
-    return f"{rest}(?!{_ANY}?{re.escape(written)}){pattern}"
+    # a negative look-ahead matches partially, whatever stands before the end of the text: it comes second
+    first = f"(?=[{re.escape(''.join(sorted({*written[:2], written[0].swapcase()})))}])"
+    return f"{rest}{first}(?!{_ANY}?{re.escape(written)}){pattern}"
 
 
 def _near_part(written: str, start: int, end: int) -> str:
