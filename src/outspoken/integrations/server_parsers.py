@@ -13,17 +13,17 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any
 
-from outspoken.constraints.deriving import ReasoningMode, constraint
+from outspoken.constraints.deriving import constraint
 from outspoken.grammar import registry
-from outspoken.notations.tools import Tools
 from outspoken.parsing.inspection import formats
 from outspoken.parsing.parser import Parser
 from outspoken.parsing.session import Session
 from outspoken.providers.events import StreamEvent
-from outspoken.providers.requested import choice_of
+from outspoken.providers.requested import choice_of, readable_tools
 from outspoken.providers.wire.replay import replay
 from outspoken.rendering.reasoning_tags import ReasoningTags, reasoning_tags
 from outspoken.results import events as results
+from outspoken.results.errors import ConstraintError
 from outspoken.results.packages import Package
 from outspoken.results.replies import Reasoning, Reply, Segment, ToolCall
 
@@ -71,11 +71,11 @@ class CallReader:
     """
 
     def __init__(
-        self, format: str, tools: Tools | None = None, *, behind_reasoning: bool = False, has_reasoning: bool = False,
-        keeps_calls: bool = False,
+        self, format: str, tools: Iterable[Any] | None = None, *, behind_reasoning: bool = False,
+        has_reasoning: bool = False, keeps_calls: bool = False,
     ) -> None:  # fmt: skip
         self._tags = tags = reasoning_tags(format) if behind_reasoning else None
-        self._parser = Parser(format, tools=tools, calls=not keeps_calls)
+        self._parser = Parser(format, tools=readable_tools(tools), calls=not keeps_calls)
         self._prefix, self._at_start, self._has_reasoning = tags and tags.closed, behind_reasoning, has_reasoning
         self._raw: list[str] = []
         self._new, self._count = Pieces(), 0  # what was read since the last time, and the number of all calls
@@ -238,19 +238,27 @@ class ReasoningSplitter:
 
 
 def structural_tag(
-    server: Package, format: str, tools: Tools | None, tool_choice: Any, *, parallel: bool, reasoning: ReasoningMode,
-    tokenizer: Any,
+    server: Package, format: str, tools: Iterable[Any] | None, tool_choice: Any, *, tokenizer: Any, parallel: bool,
+    thinks: bool,
 ) -> Any:  # fmt: skip
-    """The structural tag that holds a response to the format and the schemas of the tools; None if there are no tools.
+    """The structural tag that holds a response to the format and the schemas of the tools; None if there is none.
 
-    What it does not enforce goes to the log of the server. Raises ConstraintError if the format cannot write what is
-    asked for.
+    What it does not enforce goes to the log of the server. Raises ConstraintError if calls are required that the format
+    cannot write.
     """
-    choice = choice_of(tool_choice, tools is not None)
-    if choice == "none":
+    known = readable_tools(tools)
+    choice = choice_of(tool_choice, known is not None)
+    if choice == "none" or format == "auto":
         return None
+    asked: Any = {"tools": known, "tool_choice": choice, "parallel": parallel}
     added = tokenizer if hasattr(tokenizer, "get_added_vocab") else None
-    made = constraint(format, tools=tools, tool_choice=choice, parallel=parallel, reasoning=reasoning, tokenizer=added)
+    try:
+        made = constraint(format, **asked, reasoning="free" if thinks else "none", tokenizer=added)
+    except ConstraintError as error:
+        if choice != "auto":
+            raise
+        _logger.warning("outspoken: the calls of a response are not constrained: %s", error)
+        return None
     for warning in made.warnings:
         _logger.warning("outspoken: the constraint of %s: %s", made.format, warning)
     return server.load("xgrammar").StructuralTag.model_validate(made.to_xgrammar())

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from outspoken.grammar import registry
-from outspoken.providers.requested import readable_tools
 
 from . import server_parsers as parsers
 from .framework import framework
@@ -66,25 +65,21 @@ class OutspokenDetector(_base.BaseFormatDetector):
         self, tools: list[Any] | None = None, tool_choice: Any = "auto", thinking_mode: bool = False,
         parallel_tool_calls: bool = True,
     ) -> Any:  # fmt: skip
-        """The constraint of a request. Raises ConstraintError if the format cannot write what is asked for."""
-        if self.format == "auto":
-            return None
+        """The constraint of a request. Raises ConstraintError if calls are required that the format cannot write."""
         return parsers.structural_tag(
-            _SGLANG, self.format, readable_tools(tools), tool_choice, parallel=parallel_tool_calls,
-            reasoning="free" if thinking_mode else "none", tokenizer=self._tokenizer,
+            _SGLANG, self.format, tools, tool_choice, tokenizer=self._tokenizer, parallel=parallel_tool_calls,
+            thinks=thinking_mode,
         )  # fmt: skip
 
     def _reader_for(self, tools: list[Any] | None = None) -> parsers.CallReader:
         # Whether a parser of reasoning stands before this one is not known. If none does, tags say where reasoning is.
-        return parsers.CallReader(self.format, readable_tools(tools), behind_reasoning=True)
+        return parsers.CallReader(self.format, tools, behind_reasoning=True)
 
 
 def _result(pieces: parsers.Pieces, indices: Sequence[int] | None = None) -> Any:
     """What was read, for the server: each call has its index in the response, or of its tool in the request."""
-    calls: list[Any] = []
-    for at, (index, call) in enumerate(pieces.calls):
-        place = indices[at] if indices else index
-        calls.append(_types.ToolCallItem(tool_index=place, name=call.name, parameters=call.arguments_text))
+    found = zip(indices or [index for index, _ in pieces.calls], [call for _, call in pieces.calls], strict=True)
+    calls = [_types.ToolCallItem(tool_index=n, name=call.name, parameters=call.arguments_text) for n, call in found]
     return _types.StreamingParseResult(normal_text=pieces.content, calls=calls)
 
 

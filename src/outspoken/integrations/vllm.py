@@ -5,14 +5,11 @@ The plug-in is this module. Each parser has the name of a format, or an alias of
 
 from __future__ import annotations
 
-import logging
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
-from outspoken.providers.requested import choice_of, readable_tools
 from outspoken.rendering.reasoning_tags import ReasoningTags
-from outspoken.results.errors import ConstraintError
 from outspoken.results.replies import ToolCall
 
 from . import server_parsers as parsers
@@ -26,7 +23,6 @@ _chat_utils: Any = _VLLM.load("vllm.renderers.chat_utils")
 
 #: How many tokens before the newest ones may hold a part of a tag.
 _WINDOW = 32
-_logger = logging.getLogger("outspoken.integrations")
 
 
 class OutspokenToolParser(_tool_parsers.ToolParser):
@@ -52,17 +48,10 @@ class OutspokenToolParser(_tool_parsers.ToolParser):
 
     def get_structural_tag(self, request: Any, *, reasoning: bool = False, strict_level: Any = None) -> Any:
         """The constraint of a request. Raises ConstraintError if calls are required that the format cannot write."""
-        try:
-            mode = "free" if reasoning or self.skip_reasoning_parsing else "none"
-            return parsers.structural_tag(
-                _VLLM, self.format, readable_tools(request.tools or self.tools), request.tool_choice,
-                parallel=request.parallel_tool_calls is not False, reasoning=mode, tokenizer=self.model_tokenizer,
-            )  # fmt: skip
-        except ConstraintError as error:
-            if choice_of(request.tool_choice) != "auto":
-                raise
-            _logger.warning("outspoken: the calls of a response are not constrained: %s", error)
-            return None
+        return parsers.structural_tag(
+            _VLLM, self.format, request.tools or self.tools, request.tool_choice, tokenizer=self.model_tokenizer,
+            parallel=request.parallel_tool_calls is not False, thinks=reasoning or self.skip_reasoning_parsing,
+        )  # fmt: skip
 
     def extract_tool_calls(self, model_output: str, request: Any) -> Any:
         pieces = self._reader_for(request).read(model_output)
@@ -84,7 +73,7 @@ class OutspokenToolParser(_tool_parsers.ToolParser):
     def _reader_for(self, request: Any) -> parsers.CallReader:
         has_reasoning = not self.skip_reasoning_parsing
         return parsers.CallReader(
-            self.format, readable_tools(request.tools or self.tools), behind_reasoning=has_reasoning,
+            self.format, request.tools or self.tools, behind_reasoning=has_reasoning,
             has_reasoning=has_reasoning, keeps_calls=request.tool_choice == "none",
         )  # fmt: skip
 
