@@ -7,6 +7,7 @@ from copy import copy
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypedDict
 
+from pydantic import BaseModel
 from pydantic_core import to_json
 
 from outspoken.grammar import registry
@@ -15,18 +16,19 @@ from outspoken.parsing.parser import Parser
 from outspoken.parsing.session import Session
 from outspoken.processing.answers import read_answer
 from outspoken.providers.events import StreamEvent
-from outspoken.providers.requested import choice_of
+from outspoken.providers.requested import choice_of, value_of
 from outspoken.providers.stream import ProviderStream
 from outspoken.providers.wire.replay import replay
 from outspoken.rendering.history import rendered_messages
 from outspoken.results import events as results
 from outspoken.results.call_ids import CallIds
 from outspoken.results.edits import RepairLimit
+from outspoken.results.finish_reasons import to_finish_reason
 from outspoken.results.replies import Reply, ToolCall
 from outspoken.results.settings import Settings
 
 from .framework import format_of
-from .messages import chat_message, finish_reason, noted, object_of, refusal_of
+from .messages import REASONS, chat_message, noted, object_of, refusal_of
 
 
 @dataclass(frozen=True)
@@ -168,7 +170,7 @@ class Assembler:
             self._prefix, self._needs_break = "", True
 
     def whole(self, text: str, *places: Any) -> list[MessagePart]:
-        """Read a whole response; return its parts. `places` say why it ended: see `finish_reason`."""
+        """Read a whole response; return its parts. `places` say why it ended: see `reason`."""
         self.reply = self._parser.parse(text, prefix=self._prefix, finish_reason=self.reason(*places))
         return self._parts(replay(self.reply, unfinished=True))
 
@@ -200,8 +202,15 @@ class Assembler:
         return {**known, **reason, **noted(self.reply)}
 
     def reason(self, *places: Any) -> str | None:
-        """Why the response ended."""
-        return finish_reason(*places, {"finish_reason": self.finish_reason}, stop=self._stop)
+        """Why the response ended, as one of the places says: dicts or objects, which may be chat completions.
+
+        If the request has texts at which the model stops, "stop" does not prove that it was done.
+        """
+        chosen = [choices[0] for place in places if (choices := value_of(place, "choices"))]
+        reasons = [value_of(place, key) for place in (*chosen, *places) for key in REASONS]
+        first, *others = [*filter(lambda word: isinstance(word, str), reasons), self.finish_reason]
+        is_stopped = bool(self._stop) or any(to_finish_reason(word) == "other" for word in others if word)
+        return "stop_sequence" if first and is_stopped and to_finish_reason(first) == "stop" else first
 
     @property
     def _opened(self) -> Session:
@@ -225,35 +234,48 @@ class Assembler:
                 self._needs_break = True
                 yield event
             case results.ToolCallStart(index, id, name):
-                yield self._start(index, id, name)
+                self._begun[index] = id = self.ids.next(id)
+                yield results.ToolCallStart(index, id, name)
             case results.ToolCallDelta() if event.arguments:
                 yield event
             case results.ToolCallEnd(index, call):
                 if index not in self._begun:
-                    yield self._start(index, call.id, call.name)
-                    yield results.ToolCallDelta(index, call.arguments_text)
-                yield self._end(CallEnd(index, self._begun[index], call))
+                    yield from self._parts_of(results.ToolCallStart(index, call.id, call.name))
+                    yield from self._parts_of(results.ToolCallDelta(index, call.arguments_text))
+                yield self._end(index, call)
             case results.ToolCallUnfinished(index, call) if self._session is None:  # of a stream, the reply tells why
-                yield self._refused(index, call)
+                yield self._end(index, call, refusal_of(call, self.reply))
             case results.Done(reply=reply):
                 self.reply = reply
                 for index, call in enumerate([one for one in reply.segments if one.kind == "tool_call"]):
                     if index not in self._calls:  # it is truncated or invalid
-                        yield self._refused(index, call)
+                        yield self._end(index, call, refusal_of(call, self.reply))
             case _:
                 pass
 
-    def _start(self, index: int, id: str | None, name: str) -> results.ToolCallStart:
-        self._begun[index] = id = self.ids.next(id)
-        return results.ToolCallStart(index, id, name)
-
-    def _refused(self, index: int, call: ToolCall) -> CallEnd:
+    def _end(self, index: int, call: ToolCall, refusal: str = "") -> CallEnd:
         id = self._begun.get(index) or self.ids.next(call.id)
-        return self._end(CallEnd(index, id, call, refusal_of(call, self.reply)))
+        self._calls[index] = ended = CallEnd(index, id, call, refusal)
+        return ended
 
-    def _end(self, call: CallEnd) -> CallEnd:
-        self._calls[call.index] = call
-        return call
+
+class AssemblerFields(BaseModel):
+    """The options of `Assembler` as fields of a framework's class, which may wrap a model: its `model` or `llm`."""
+
+    format: str | None = None
+    prefix: str | None = None
+    parser_options: dict[str, Any] = {}  # a field of pydantic, which copies its default
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Check the options. The ValueErrors of `outspoken.Parser` are in pydantic's ValidationError."""
+        super().model_post_init(context)
+        self._begin()
+
+    def _begin(self, tools: Any = None, choice: Any = None, **request: Any) -> Assembler:
+        """The assembler for the response to a request."""
+        wrapped = getattr(self, "model", None) or getattr(self, "llm", None)
+        own: dict[str, Any] = {"prefix": self.prefix, "render_history": getattr(self, "render_history", False)}
+        return Assembler(self.format, wrapped, tools, choice, **{**own, **request, **self.parser_options})
 
 
 def joined(parts: Iterable[MessagePart], kind: type[results.TextDelta | results.ReasoningDelta]) -> str:

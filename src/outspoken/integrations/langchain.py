@@ -15,7 +15,7 @@ from outspoken.processing.answers import read_answer
 from outspoken.results.events import ReasoningDelta, TextDelta
 from outspoken.results.packages import Package
 
-from .assembler import Assembler, CallEnd, MessagePart, joined
+from .assembler import Assembler, AssemblerFields, CallEnd, MessagePart, joined
 from .framework import framework
 from .messages import FIRST_INDEX, METADATA, REASONS, call_of, chat_message, parts_of
 
@@ -33,22 +33,14 @@ _exceptions = _LANGCHAIN.load("langchain_core.exceptions")
 _REASONING = "reasoning_content"
 
 
-class OutspokenOutputParser(_parsers.BaseTransformOutputParser[_messages.AIMessage]):
+class OutspokenOutputParser(AssemblerFields, _parsers.BaseTransformOutputParser[_messages.AIMessage]):
     """Reads the text of a model, or of its messages, whole and streamed.
 
     `tools` are the tools that the model was given, as `bind_tools` takes them. `format` and `prefix` are those of
     `Assembler`, and `parser_options` are other arguments of `outspoken.Parser`.
     """
 
-    format: str = "auto"
     tools: Sequence[Any] = ()
-    prefix: str | None = None
-    parser_options: dict[str, Any] = {}  # noqa: RUF012  # a field of pydantic, which copies its default
-
-    def model_post_init(self, context: Any, /) -> None:
-        """Check the options, with `outspoken.Parser`. What it raises is in pydantic's ValidationError."""
-        _parsers.BaseTransformOutputParser.model_post_init(self, context)
-        self._begin()
 
     def parse(self, text: str) -> Any:
         """Read a text into an AIMessage."""
@@ -64,12 +56,11 @@ class OutspokenOutputParser(_parsers.BaseTransformOutputParser[_messages.AIMessa
     def _atransform(self, input: AsyncIterator[Any]) -> AsyncIterator[Any]:
         return aread_chunks(_Chunks(self._begin()), input)
 
-    def _begin(self) -> Assembler:
-        options: dict[str, Any] = {"calls": True, "prefix": self.prefix, **self.parser_options}
-        return Assembler(self.format, tools=_openai_tools(self.tools), **options)
+    def _begin(self, tools: Any = None, choice: Any = None, **request: Any) -> Assembler:
+        return AssemblerFields._begin(self, _openai_tools(self.tools), calls=True)
 
 
-class ChatOutspoken(_chat_models.BaseChatModel):
+class ChatOutspoken(AssemblerFields, _chat_models.BaseChatModel):
     """A chat model whose text is read in a format.
 
     `model` is the chat model that asks the server. The tools of `bind_tools` define the types of arguments, and go to
@@ -78,16 +69,8 @@ class ChatOutspoken(_chat_models.BaseChatModel):
     """
 
     model: Any
-    format: str | None = None
-    prefix: str | None = None
     render_history: bool = False
     send_tools: bool = True
-    parser_options: dict[str, Any] = {}  # noqa: RUF012  # a field of pydantic, which copies its default
-
-    def model_post_init(self, context: Any, /) -> None:
-        """Check the options, with `outspoken.Parser`. What it raises is in pydantic's ValidationError."""
-        _chat_models.BaseChatModel.model_post_init(self, context)
-        self._begin((), {})
 
     @property
     def _llm_type(self) -> str:
@@ -155,7 +138,7 @@ class ChatOutspoken(_chat_models.BaseChatModel):
         """The model with its tools, the arguments of a request to it, and what reads its response."""
         options = {**kwargs, **({} if stop is None else {"stop": stop})}
         choice = {"tool_choice": options.pop("tool_choice")} if "tool_choice" in options else {}
-        tools = options.pop("tools", None)
+        tools, offered = options.pop("tools", None), _openai_tools(kwargs.get("tools") or ())
         model = self.model.bind_tools(tools, **choice) if tools and self.send_tools else self.model
         config: dict[str, Any] = {"tags": ["nostream"]}  # by which LangGraph leaves it out of its stream of messages
         if run_manager is not None:  # traces see the request below that of this model
@@ -163,15 +146,9 @@ class ChatOutspoken(_chat_models.BaseChatModel):
             parent = _managers.AsyncParentRunManager if is_async else _managers.ParentRunManager
             config["callbacks"] = parent.get_child(run_manager)
         messages = _answered(messages)
-        assembler = self._begin(messages, kwargs, stop)
+        assembler = self._begin(offered, kwargs.get("tool_choice"), history=[*map(_said, messages)], stop=stop)
         sent = filter(None, assembler.to_send(messages, _to_send, chat_message))
         return model, {"input": [*sent], "config": config, **options}, assembler
-
-    def _begin(self, messages: Any, kwargs: dict[str, Any], stop: Any = None) -> Assembler:
-        tools, choice = _openai_tools(kwargs.get("tools") or ()), kwargs.get("tool_choice")
-        options: dict[str, Any] = {"prefix": self.prefix, "render_history": self.render_history, **self.parser_options}
-        options["history"] = [*map(_said, messages)]
-        return Assembler(self.format, self.model, tools, choice, stop=stop, **options)
 
 
 @cache
@@ -236,8 +213,7 @@ def _answered(messages: Sequence[Any]) -> list[Any]:
     answered = {message.tool_call_id for message in messages if isinstance(message, _messages.ToolMessage)}
     made: list[Any] = []
     for message in messages:
-        errors = tool_errors(message) if isinstance(message, _messages.AIMessage) else ()
-        made += [message, *[error for error in errors if error.tool_call_id not in answered]]
+        made += [message, *[error for error in tool_errors(message) if error.tool_call_id not in answered]]
     return made
 
 
@@ -253,7 +229,7 @@ def _to_send(message: Any) -> Any:
 def tool_errors(message: Any) -> list[Any]:
     """An answer to each invalid call of a message: a ToolMessage with the reason, to ask the model again."""
     answers: list[Any] = []
-    for call in message.invalid_tool_calls:
+    for call in getattr(message, "invalid_tool_calls", ()):
         told = call.get("error") or call.get("args") or "the call is invalid and was not run"
         answers.append(_messages.ToolMessage(told, tool_call_id=call["id"], name=call["name"], status="error"))
     return answers

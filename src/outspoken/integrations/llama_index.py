@@ -10,7 +10,7 @@ from outspoken.parsing.event_stream import aread_chunks, read_chunks
 from outspoken.results.arguments import check_type
 from outspoken.results.events import ReasoningDelta, TextDelta
 
-from .assembler import Assembler, MessagePart, joined
+from .assembler import Assembler, AssemblerFields, MessagePart, joined
 from .framework import framework
 from .messages import METADATA, call_of, content_of, noted, object_of, refused_name
 
@@ -25,7 +25,7 @@ _completions = _LLAMA_INDEX.load("llama_index.core.base.llms.generic_utils")
 _REQUEST = "outspoken_request"
 
 
-class OutspokenLLM(_calling.FunctionCallingLLM):
+class OutspokenLLM(AssemblerFields, _calling.FunctionCallingLLM):
     """An LLM whose text is read in a format.
 
     `llm` is the LLM that asks the server. The tools define the types of arguments, and go to it if it is a
@@ -36,17 +36,13 @@ class OutspokenLLM(_calling.FunctionCallingLLM):
     """
 
     llm: Any
-    format: str | None = None
-    prefix: str | None = None
     render_history: bool = False
     send_tools: bool = True
-    parser_options: dict[str, Any] = {}  # noqa: RUF012  # a field of pydantic, which copies its default
 
     def model_post_init(self, context: Any, /) -> None:
-        """Check the options, with `outspoken.Parser`. Its ValueErrors are in pydantic's ValidationError."""
-        _calling.FunctionCallingLLM.model_post_init(self, context)
+        """Check the LLM and the options."""
         check_type(self.llm, _llm.LLM, "llm")
-        self._reading((), {})
+        AssemblerFields.model_post_init(self, context)
 
     @classmethod
     def class_name(cls) -> str:
@@ -118,13 +114,13 @@ class OutspokenLLM(_calling.FunctionCallingLLM):
         Without it, such a call names no tool, but says what is wrong, so that an agent answers with an error.
         """
         made: list[Any] = []
-        for block in [one for one in response.message.blocks if isinstance(one, _types.ToolCallBlock)]:
-            arguments, name = object_of(block.tool_kwargs), block.tool_name
+        for block in [one for one in response.message.blocks if one.block_type == "tool_call"]:
+            arguments = object_of(block.tool_kwargs)
             if arguments is None and error_on_no_tool_call:
                 raise ValueError(block.tool_kwargs)
-            name = refused_name(block.tool_kwargs) if arguments is None else name
-            id = block.tool_call_id or ""
-            made.append(_llm.ToolSelection(tool_id=id, tool_name=name, tool_kwargs=arguments or {}))
+            name = refused_name(block.tool_kwargs) if arguments is None else block.tool_name
+            selected = {"tool_id": block.tool_call_id or "", "tool_name": name, "tool_kwargs": arguments or {}}
+            made.append(_llm.ToolSelection(**selected))
         if not made and error_on_no_tool_call:
             raise ValueError(f"the response has no tool call: {response.message.content!r}")
         return made
@@ -134,9 +130,7 @@ class OutspokenLLM(_calling.FunctionCallingLLM):
         request: Any = kwargs.pop(_REQUEST, None) or (kwargs.get("tools") or (), True, False, None)
         tools, parallel, required, choice = request
         choice = kwargs.get("tool_choice") if choice is None else choice
-        options: dict[str, Any] = {"prefix": self.prefix, "render_history": self.render_history, **self.parser_options}
-        options |= {"history": [*map(_said, messages)], "stop": kwargs.get("stop")}
-        assembler = Assembler(self.format, self.llm, tools, choice, **options)
+        assembler = self._begin(tools, choice, history=[*map(_said, messages)], stop=kwargs.get("stop"))
         wanted = tools[0]["function"] if required and len(tools) == 1 else None
         sent = filter(None, assembler.to_send(messages, _to_send, _written))
         return [*sent], _Responses(assembler, parallel=parallel, wanted=wanted)
@@ -161,12 +155,12 @@ class _Responses:
         content: str = response.message.content or ""
         piece = content[self._seen :] if response.delta is None else response.delta
         self._seen = len(content)
-        delta, extra = self._added(self._assembler.feed(piece), response.additional_kwargs)
-        return [self._response(delta, extra)] if delta or extra or has_thinking else []
+        made = self._response(self._assembler.feed(piece), response.additional_kwargs)
+        return [made] if made.delta or made.additional_kwargs or has_thinking else []
 
     def close(self) -> list[Any]:
         used = {key: value for key, value in self._last.additional_kwargs.items() if key != "thinking_delta"}
-        return [self._response(*self._added(self._assembler.close(*self._places), used), is_last=True)]
+        return [self._response(self._assembler.close(*self._places), used, is_last=True)]
 
     def _take(self, response: Any) -> bool:
         """Remember a response and where LLMs keep the finish reason. Returns whether it has thinking."""
@@ -178,13 +172,8 @@ class _Responses:
             self._assembler.add_own_reasoning()
         return has_thinking
 
-    def _added(self, parts: list[MessagePart], extra: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-        """The new text, and what is beside it with the new reasoning as LlamaIndex names it."""
-        thinking = joined(parts, ReasoningDelta)
-        return joined(parts, TextDelta), {**extra, **({"thinking_delta": thinking} if thinking else {})}
-
-    def _response(self, delta: str | None, extra: dict[str, Any], *, is_last: bool = False) -> Any:
-        """A response with all that is known; the last one has all calls and the metadata."""
+    def _response(self, parts: list[MessagePart] | None, extra: dict[str, Any], *, is_last: bool = False) -> Any:
+        """A response with all that is known, and the new parts of a stream; the last one has all calls and metadata."""
         last, assembler = self._last.message, self._assembler
         own = [block for block in last.blocks if block.block_type not in ("text", "tool_call")]
         calls = self._calls(is_last)
@@ -193,19 +182,18 @@ class _Responses:
         thinking = [_types.ThinkingBlock(content=assembler.reasoning)] if assembler.reasoning else []
         text = [_types.TextBlock(text=assembler.text)] if assembler.text or not calls else []
         known = {key: value for key, value in last.additional_kwargs.items() if key != "tool_calls"}
-        # where LlamaIndex looks for calls when it streams structured output
-        read = [(block.tool_call_id, block.tool_name, object_of(block.tool_kwargs)) for block in calls]
-        if sound := [
-            (id, {"name": name, "arguments": json.dumps(given)}) for id, name, given in read if given is not None
-        ]:
-            known["tool_calls"] = [{"id": id, "type": "function", "function": function} for id, function in sound]
+        for block in calls:  # where LlamaIndex looks for calls when it streams structured output
+            if (given := object_of(block.tool_kwargs)) is not None:
+                function = {"name": block.tool_name, "arguments": json.dumps(given)}
+                call = {"id": block.tool_call_id, "type": "function", "function": function}
+                known.setdefault("tool_calls", []).append(call)
         if is_last:
             told = [{"name": block.tool_name, "arguments": block.tool_kwargs} for block in left_out]
             known |= noted(assembler.reply, **({"calls_left_out": told} if told else {}))
         message = _types.ChatMessage(role=last.role, blocks=[*own, *thinking, *text, *calls], additional_kwargs=known)
-        return _types.ChatResponse(
-            message=message, raw=self._last.raw, delta=delta, logprobs=self._last.logprobs, additional_kwargs=extra
-        )
+        delta, thought = None if parts is None else joined(parts, TextDelta), joined(parts or (), ReasoningDelta)
+        extra = {**extra, **({"thinking_delta": thought} if thought else {})}
+        return self._last.model_copy(update={"message": message, "delta": delta, "additional_kwargs": extra})
 
     def _calls(self, is_last: bool) -> list[Any]:
         """The blocks of calls. The arguments of a call with a problem are no JSON, so that it cannot run."""
@@ -214,10 +202,8 @@ class _Responses:
         if is_last and self._wanted and not calls:
             answer = self._assembler.answer(self._wanted["name"], self._wanted["parameters"])
             read = [answer] if answer else read
-        for call in read:
-            arguments = call.refusal or call.call.arguments
-            calls.append(_types.ToolCallBlock(tool_call_id=call.id, tool_name=call.name, tool_kwargs=arguments))
-        return calls
+        found = [(call.id, call.name, call.refusal or call.call.arguments) for call in read]
+        return calls + [_types.ToolCallBlock(tool_call_id=id, tool_name=n, tool_kwargs=given) for id, n, given in found]
 
 
 def _said(message: Any) -> dict[str, Any]:

@@ -6,9 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any, cast
 
-from outspoken.providers.requested import value_of
 from outspoken.rendering.reasoning_tags import reasoning_tags
-from outspoken.results.finish_reasons import to_finish_reason
 from outspoken.results.replies import Reply, ToolCall, has_failed_call, retry_of
 from outspoken.results.running import problem_of
 
@@ -124,15 +122,3 @@ def noted(*replies: Reply, **more: Any) -> dict[str, Any]:
             about[key] = about[key] + value if isinstance(value, list) and key in about else value
     about |= more
     return {METADATA: about} if about else {}
-
-
-def finish_reason(*places: Any, stop: Any = None) -> str | None:
-    """Why a response ended, as one of the places says: dicts or objects, which may be chat completions.
-
-    `stop` are the texts at which the request let the model stop: with them, "stop" does not prove that it was done.
-    """
-    chosen = [choices[0] for place in places if (choices := value_of(place, "choices"))]
-    reasons = [value_of(place, key) for place in (*chosen, *places) for key in REASONS]
-    words = [reason for reason in reasons if isinstance(reason, str)]
-    is_stopped = bool(stop) or any(to_finish_reason(word) == "other" for word in words[1:])
-    return "stop_sequence" if words and is_stopped and to_finish_reason(words[0]) == "stop" else next(iter(words), None)
