@@ -21,9 +21,7 @@ from .messages import call_of
 
 _DSPY = framework("dspy", "dspy", "3.4")
 _dspy = _DSPY.load("dspy")
-_utils = _DSPY.load("dspy.adapters.utils")
-_base = _DSPY.load("dspy.adapters.base")
-_exceptions = _DSPY.load("dspy.utils.exceptions")
+_adapters = _dspy.adapters
 
 #: The output fields of `dspy.ReAct` that a call fills.
 _NAME, _ARGUMENTS, _THOUGHT = "next_tool_name", "next_tool_args", "next_thought"
@@ -105,7 +103,9 @@ class OutspokenAdapter(_dspy.ChatAdapter):
             read = self._read(text)
             reply = read.reply
             if reply.tool_calls or has_failed_call(reply):
-                own = [_base._provider_tool_call_to_tool_call_dict(call) for call in given.get("tool_calls") or ()]
+                own = [
+                    _adapters.base._provider_tool_call_to_tool_call_dict(call) for call in given.get("tool_calls") or ()
+                ]
                 found = self._fields(original, text, read)
                 found[name].tool_calls[:0] = _dspy.ToolCalls.from_dict_list(own).tool_calls
                 return {**found, **({"logprobs": given["logprobs"]} if given.get("logprobs") else {})}
@@ -165,11 +165,11 @@ class OutspokenAdapter(_dspy.ChatAdapter):
         reading = read_json(section)
         if reading.status in ("truncated", "invalid"):
             raise self._refused(signature, raw, _BROKEN.format(reading.status, field))
-        return {field: _utils.parse_value(dumps(reading.value), signature.output_fields[field].annotation)}
+        return {field: _adapters.utils.parse_value(dumps(reading.value), signature.output_fields[field].annotation)}
 
     def _refused(self, signature: Any, raw: str, told: str) -> Exception:
         self._refusal = [{"role": "assistant", "content": raw}, {"role": "user", "content": told}]
-        return _exceptions.AdapterParseError("OutspokenAdapter", signature, raw, message=told)
+        return _dspy.utils.exceptions.AdapterParseError("OutspokenAdapter", signature, raw, message=told)
 
 
 class _Trajectory(str):

@@ -21,12 +21,10 @@ from .messages import FIRST_INDEX, METADATA, call_of, content_of, parts_of, refu
 
 _HAYSTACK = framework("haystack", "haystack-ai", "3.4")
 _haystack = _HAYSTACK.load("haystack")
-_data = _HAYSTACK.load("haystack.dataclasses")
+_data = _haystack.dataclasses
 _tools = _HAYSTACK.load("haystack.tools")
 _generators = _HAYSTACK.load("haystack.components.generators.utils")
-_serialization = _HAYSTACK.load("haystack.core.serialization")
-_callables = _HAYSTACK.load("haystack.utils")
-_async = _HAYSTACK.load("haystack.utils.async_utils")
+_utils = _HAYSTACK.load("haystack.utils")
 
 _component: Callable[[type[Any]], type[Any]] = _haystack.component
 
@@ -56,24 +54,23 @@ class OutspokenChatGenerator:
         if not hasattr(chat_generator, "run"):
             raise TypeError(f"`chat_generator` is {kind_of(chat_generator)}; expected a chat generator of Haystack")
         self.chat_generator, self.streaming_callback, self._send_tools = chat_generator, streaming_callback, send_tools
-        self._options: dict[str, Any] = {"format": format, "prefix": prefix, "repair": repair, "settings": settings}
-        self._options["render_history"] = render_history
-        options = {**self._options, "settings": Settings(**settings) if settings else None}
-        self._begin = partial(Assembler, model=chat_generator, **options)
+        options: dict[str, Any] = {"prefix": prefix, "repair": repair, "render_history": render_history}
+        self._given = {"format": format, "settings": settings, "send_tools": send_tools, **options}
+        options["settings"] = Settings(**settings) if settings else None
+        self._begin = partial(Assembler, format, chat_generator, **options)
         self._begin()  # wrong options fail here
 
     def to_dict(self) -> dict[str, Any]:
-        callback = self.streaming_callback
-        given = {**self._options, "streaming_callback": _callables.serialize_callable(callback) if callback else None}
-        inner = _serialization.component_to_dict(self.chat_generator, "chat_generator")
-        return _serialization.default_to_dict(self, chat_generator=inner, send_tools=self._send_tools, **given)
+        callback = self.streaming_callback and _utils.serialize_callable(self.streaming_callback)
+        inner = _haystack.core.serialization.component_to_dict(self.chat_generator, "chat_generator")
+        return _haystack.default_to_dict(self, chat_generator=inner, streaming_callback=callback, **self._given)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Any:
         given = data["init_parameters"]
         if callback := given.get("streaming_callback"):
-            given["streaming_callback"] = _callables.deserialize_callable(callback)
-        return _serialization.default_from_dict(cls, data)
+            given["streaming_callback"] = _utils.deserialize_callable(callback)
+        return _haystack.default_from_dict(cls, data)
 
     def __getattr__(self, name: str) -> Any:
         """The methods that start and end the chat generator, those that it has."""
@@ -99,7 +96,7 @@ class OutspokenChatGenerator:
     @wraps(run, ("__annotations__",))  # since Haystack wants the same inputs
     async def run_async(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         asked, reading = self._request(*args, **kwargs, is_async=True)
-        replies = (await _async._execute_component_async(self.chat_generator, **asked))["replies"]
+        replies = (await _utils.async_utils._execute_component_async(self.chat_generator, **asked))["replies"]
         for made in reading.close(replies):
             if isawaitable(told := reading.callback(made)):
                 await told
@@ -121,8 +118,9 @@ class OutspokenChatGenerator:
         )  # fmt: skip
         reading = _Replies(assembler, callback)
         tell = reading.tell_async if iscoroutinefunction(callback) else reading.tell
+        sent_tools, told = tools if self._send_tools else None, tell if callback else None
         asked = {"generation_kwargs": generation_kwargs, "tools_strict": tools_strict}
-        asked |= {"tools": tools if self._send_tools else None, "streaming_callback": tell if callback else None}
+        asked |= {"tools": sent_tools, "streaming_callback": told}
         asked = {key: value for key, value in asked.items() if value is not None}
         sent = filter(None, assembler.to_send(messages, _to_send, _written))
         return {"messages": [*sent], **asked}, reading
@@ -189,9 +187,8 @@ class _Replies:
                 made.append(self._chunk("reasoning", reasoning=_data.ReasoningContent(part.text)))
             elif isinstance(part, CallEnd):
                 index, call = FIRST_INDEX + part.index, _call(part)
-                fields = (index, call.tool_name, json.dumps(call.arguments), call.id, call.extra)
-                calls = [_data.ToolCallDelta(*fields)]
-                made.append(self._chunk("call", index=index, start=True, tool_calls=calls))
+                delta = _data.ToolCallDelta(index, call.tool_name, json.dumps(call.arguments), call.id, call.extra)
+                made.append(self._chunk("call", index=index, start=True, tool_calls=[delta]))
         return made
 
     def _chunk(self, kind: str = "", **fields: Any) -> Any:

@@ -85,8 +85,11 @@ class OutspokenModel(_interface.Model):
         refused = {item["call_id"]: item["arguments"] for item in items if object_of(item.get("arguments")) is None}
         groups = _groups(items, refused)
         assembler = self._begin(tools, choice, history=[said for _, said in groups])
-        sent = filter(None, assembler.to_send([turn for turn, _ in groups], write=_written))
-        request["input"] = [_sendable(item, refused) for turn in sent for item in turn]
+        sent = assembler.to_send(
+            [turn for turn, _ in groups],
+            write=lambda role, text, others: [chat_message(role, text, others, "input_text")],
+        )
+        request["input"] = [_sendable(item, refused) for turn in filter(None, sent) for item in turn]
         return request, _Reading(assembler, self._on_reply)
 
     async def close(self) -> None:
@@ -189,8 +192,3 @@ def _sendable(item: Any, refused: dict[str, str]) -> Any:
     if item.get("call_id") not in refused:
         return item
     return {**item, **({"arguments": "{}"} if "arguments" in item else {"output": refused[item["call_id"]]})}
-
-
-def _written(role: str, text: str, others: list[Any]) -> list[Any]:
-    """The items of a turn that stand in the place of others."""
-    return [chat_message(role, text, others, "input_text")]

@@ -21,12 +21,9 @@ from .framework import framework
 from .messages import METADATA, call_of, content_of, noted, object_of
 
 _PYDANTIC_AI = framework("pydantic_ai", "pydantic-ai-slim", "2.68")
-_messages = _PYDANTIC_AI.load("pydantic_ai.messages")
-_models = _PYDANTIC_AI.load("pydantic_ai.models")
+_ai = _PYDANTIC_AI.load("pydantic_ai")
 _manager = _PYDANTIC_AI.load("pydantic_ai._parts_manager")
 _wrapper = _PYDANTIC_AI.load("pydantic_ai.models.wrapper")
-_capabilities = _PYDANTIC_AI.load("pydantic_ai.capabilities")
-_exceptions = _PYDANTIC_AI.load("pydantic_ai.exceptions")
 
 #: Tags that no text has, so that the wrapped model leaves reasoning in the text: of reasoning that is cut, it would
 #: remove the opening tag alone, and what is left would be the answer.
@@ -105,10 +102,10 @@ class OutspokenModel(_wrapper.WrapperModel):
         is_plain = part.part_kind == "thinking" and not part.provider_name and not part.signature
         if not is_plain or not is_tagged or profile.get("mimics_assistant_message_formatting", False):
             return part
-        return _messages.TextPart("\n".join([self._tags[0], part.content, self._tags[1]]))
+        return _ai.TextPart("\n".join([self._tags[0], part.content, self._tags[1]]))
 
 
-class AskAgain(_capabilities.AbstractCapability[Any]):
+class AskAgain(_ai.capabilities.AbstractCapability[Any]):
     """A capability that asks the model again if a call could not be read, and no other call was.
 
     Without it, such a response is an answer in text. Each time counts against the agent's output retries.
@@ -118,7 +115,7 @@ class AskAgain(_capabilities.AbstractCapability[Any]):
         """Raise ModelRetry for a response whose metadata says that a call could not be read."""
         about: dict[str, Any] = response.metadata.get(METADATA, {}) if response.metadata else {}
         if "retry" in about and not response.tool_calls:
-            raise _exceptions.ModelRetry(about["retry"])
+            raise _ai.exceptions.ModelRetry(about["retry"])
         return response
 
 
@@ -210,11 +207,11 @@ class _Parts:
         return [self._manager.handle_tool_call_part(vendor_part_id=id, **changed)]
 
 
-class _Stream(_models.StreamedResponse):
+class _Stream(_ai.models.StreamedResponse):
     """A stream of the wrapped model, with what its text means."""
 
     def __init__(self, wrapped: Any, parts_of: Callable[[Any], _Parts]) -> None:
-        _models.StreamedResponse.__init__(self, model_request_parameters=wrapped.model_request_parameters)
+        _ai.models.StreamedResponse.__init__(self, model_request_parameters=wrapped.model_request_parameters)
         self._wrapped, self._parts = wrapped, parts_of(self._parts_manager)
 
     async def _get_event_iterator(self) -> AsyncIterator[Any]:
@@ -283,8 +280,8 @@ def _said(item: Any) -> dict[str, Any]:
 def _written(role: str, text: str, others: list[Any]) -> Any:
     """The response, or the part of a request, that stands in the place of others."""
     if role == "assistant":
-        return _messages.ModelResponse([_messages.TextPart(text)])
-    return _messages.UserPromptPart([text, *others] if others else text)
+        return _ai.ModelResponse([_ai.TextPart(text)])
+    return _ai.UserPromptPart([text, *others] if others else text)
 
 
 def _without_tags(model: Any) -> Any:

@@ -6,7 +6,7 @@ import json
 from ast import literal_eval
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 from typing_extensions import Unpack
 
@@ -57,7 +57,7 @@ class OutspokenModel(_models.Model):
             return message
         if message.tool_calls and not message.content:
             assembler.add_own_reasoning()
-        assembler.whole(_text(message), message.raw)
+        assembler.whole(_parts(message)[0], message.raw)
         calls = self._end(assembler, message.tool_calls or ())
         content = assembler.text if calls else assembler.text + _written(assembler.reply)
         return _models.ChatMessage(
@@ -89,7 +89,7 @@ class OutspokenModel(_models.Model):
         """
         message.role = _models.MessageRole.ASSISTANT
         if not message.tool_calls:
-            content, last = _text(message), self._last
+            content, last = _parts(message)[0], self._last
             if last is None or last.text + _written(last.reply) != content:
                 last = self._begin(calls=True)
                 last.whole(content)
@@ -124,7 +124,7 @@ class OutspokenModel(_models.Model):
         else:
             message = self.wrapped.generate(messages, **given)
             calls = [_delta(n - FIRST_INDEX, call) for n, call in enumerate(message.tool_calls or ())]
-            yield _models.ChatMessageStreamDelta(_text(message), calls or None, message.token_usage)
+            yield _models.ChatMessageStreamDelta(_parts(message)[0], calls or None, message.token_usage)
 
     def _end(self, assembler: Assembler, native: Sequence[Any]) -> list[Any]:
         """The calls of a response, those of the wrapped model first; none if one of them is refused."""
@@ -146,10 +146,7 @@ def _turns(messages: list[Any]) -> list[tuple[list[Any], dict[str, Any]]]:
     called: list[Any] = []
     for given in messages:
         message = _models.ChatMessage.from_dict({**given}) if isinstance(given, dict) else given
-        role, text = _models.MessageRole(message.role).value, _text(message)
-        content: Any = message.content
-        listed = cast("list[Any]", content) if isinstance(content, list) else []
-        parts = [part for part in listed if part["type"] != "text"]
+        role, (text, others) = _models.MessageRole(message.role).value, _parts(message)
         if role == "tool-call":
             called = literal_eval(text.removeprefix(_CALLS))
             if not turns or turns[-1][1]["role"] != "assistant":
@@ -158,9 +155,9 @@ def _turns(messages: list[Any]) -> list[tuple[list[Any], dict[str, Any]]]:
             turns[-1][1]["tool_calls"] = called
         elif role == "tool-response":
             id, text = called[0]["id"] if len(called) == 1 else None, text.removeprefix(_OBSERVATION)
-            turns.append(([given], {"role": "tool", "tool_call_id": id, "content": content_of(text, parts)}))
+            turns.append(([given], {"role": "tool", "tool_call_id": id, "content": content_of(text, others)}))
         else:
-            turns.append(([given], {"role": role, "content": content_of(text, parts)}))
+            turns.append(([given], {"role": role, "content": content_of(text, others)}))
     return turns
 
 
@@ -169,13 +166,12 @@ def _written_turn(role: str, text: str, others: list[Any]) -> list[Any]:
     return [_models.ChatMessage(_models.MessageRole(role), [{"type": "text", "text": text}, *others])]
 
 
-def _text(message: Any) -> str:
-    """The text of a message."""
+def _parts(message: Any) -> tuple[str, list[Any]]:
+    """The text of a message, and its other parts."""
     content: Any = message.content
-    if not isinstance(content, list):
-        return content or ""
-    parts = cast("list[dict[str, str]]", content)
-    return "".join([part["text"] for part in parts if part["type"] == "text"])
+    parts: list[Any] = [{"type": "text", "text": content}] if isinstance(content, str) else content or []
+    text = "".join([part["text"] for part in parts if part["type"] == "text"])
+    return text, [part for part in parts if part["type"] != "text"]
 
 
 def _call(name: str, arguments: dict[str, Any], id: str) -> Any:
