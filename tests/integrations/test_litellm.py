@@ -153,6 +153,18 @@ def test_a_cut_call_of_the_server_itself_is_not_among_the_calls(ask: Ask, conten
     assert [call["name"] for call in message.provider_specific_fields["outspoken"]["unfinished_calls"]] == ["tide"]
 
 
+@pytest.mark.parametrize("ask", WAYS[:2])
+@pytest.mark.parametrize("name", ["tide", "wind"])
+def test_a_call_in_the_old_field_of_a_whole_response_is_a_call_unless_it_is_refused(ask: Ask, name: str) -> None:
+    provider("hermes")
+    own = {"name": name, "arguments": '{"place": "Brest"}'}
+    server = text_server(({"content": "Look:", "function_call": own}, "function_call"))
+    (choice,) = ask(**request(server.url), tool_choice={"type": "function", "function": {"name": "tide"}}).choices
+    calls = [called(call.function) for call in choice.message.tool_calls or ()]
+    assert (choice.message.content, calls) == ("Look:", [("tide", {"place": "Brest"})] if name == "tide" else [])
+    assert getattr(choice.message, "function_call", None) is None
+
+
 @pytest.mark.parametrize("ask", WAYS)
 def test_a_call_that_the_request_does_not_allow_is_refused(ask: Ask) -> None:
     provider("hermes")

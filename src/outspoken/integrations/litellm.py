@@ -29,10 +29,7 @@ from .messages import METADATA, noted
 
 _LITELLM = framework("litellm", "litellm", "1.106")
 _litellm = _LITELLM.load("litellm")
-_custom_llm = _LITELLM.load("litellm.llms.custom_llm")
 _custom_logger = _LITELLM.load("litellm.integrations.custom_logger")
-_constants = _LITELLM.load("litellm.constants")
-_types = _LITELLM.load("litellm.types.utils")
 
 _LOG = logging.getLogger("outspoken.integrations.litellm")
 
@@ -43,11 +40,13 @@ _CREDENTIALS = ("api_version", "ssl_verify", "region_name", "tenant_id", "client
 _BEGINNINGS = ("aws_", "azure_", "vertex_", "watsonx_", "s3_", "gcs_", "input_cost_per_", "output_cost_per_")
 #: The fields of a delta that are read; the others are passed on.
 _READ = ("role", "content", "refusal", "tool_calls", "function_call", "reasoning_content")
+#: Those that are written into the message of a whole response.
+_WRITTEN = ("content", "tool_calls", "reasoning_content")
 #: What stands before the data of an event, behind its name.
 _DATA = b"\ndata: "
 
 
-class OutspokenLLM(_custom_llm.CustomLLM):
+class OutspokenLLM(_litellm.CustomLLM):
     """A custom provider: asks the model that its own name is in front of, and reads its text in a format.
 
     `format` and the options are those of `Assembler`. With `stream_arguments`, streams send the arguments of calls
@@ -58,7 +57,7 @@ class OutspokenLLM(_custom_llm.CustomLLM):
     def __init__(
         self, format: str | None = None, *, stream_arguments: bool = False, **options: Unpack[ReaderOptions]
     ) -> None:
-        _custom_llm.CustomLLM.__init__(self)
+        _litellm.CustomLLM.__init__(self)
         self._assembler = partial(Assembler, format, **options)
         self._assembler()  # wrong options fail here
         self._stream_calls: StreamCalls = "pieces" if stream_arguments else "complete"
@@ -115,7 +114,7 @@ class OutspokenHooks(_custom_logger.CustomLogger):
         handlers = [item["custom_handler"] for item in _litellm.custom_provider_map if item["provider"] == provider]
         if not any(isinstance(handler, OutspokenLLM) for handler in handlers):
             return None
-        names = (*_constants.OPENAI_CHAT_COMPLETION_PARAMS, "thinking")  # a client may send this, too
+        names = (*_litellm.OPENAI_CHAT_COMPLETION_PARAMS, "thinking")  # a client may send this, too
         sent = [name for name in names if kwargs.get(name) is not None]
         kwargs["allowed_openai_params"] = [*(kwargs.get("allowed_openai_params") or ()), *sent]
         if organization := kwargs.get("organization"):
@@ -194,14 +193,11 @@ class _Response:
         body = {"choices": [{"index": 0, "message": fields, "finish_reason": reason}]}
         reply = self._make_source().read(body)
         written = self._make_exporter().whole(reply)["choices"][0]
-        message.content, choice.finish_reason = written["message"]["content"], written["finish_reason"]
-        if reasoning := written["message"].get("reasoning_content"):
-            message.reasoning_content = reasoning
-        calls = [_types.ChatCompletionMessageToolCall(**call) for call in written["message"].get("tool_calls", ())]
-        if calls or message.tool_calls:
-            message.tool_calls = calls or None
-        if facts := noted(reply):
-            message.provider_specific_fields = {**(getattr(message, "provider_specific_fields", None) or {}), **facts}
+        facts, known = noted(reply), getattr(message, "provider_specific_fields", None)
+        made: dict[str, Any] = {**dict(message), "provider_specific_fields": {**(known or {}), **facts}}
+        made |= {"tool_calls": None, "function_call": None}  # as the server wrote them
+        made |= {key: value for key, value in written["message"].items() if key in _WRITTEN}
+        choice.message, choice.finish_reason = _litellm.Message(**made), written["finish_reason"]
         self._noted |= facts
         return facts
 
@@ -223,7 +219,7 @@ class _Response:
         if (usage := getattr(chunk, "usage", None)) is not None:
             counted: dict[str, Any] = {"choices": [{"index": 0, "delta": {}}], "usage": usage}
             chunks.append({"id": chunk.id, "created": chunk.created, "model": chunk.model, **counted})
-        return [_types.ModelResponseStream(**made, system_fingerprint=chunk.system_fingerprint) for made in chunks]
+        return [_litellm.ModelResponseStream(**made, system_fingerprint=chunk.system_fingerprint) for made in chunks]
 
     def close(self) -> list[Any]:
         """End the response, and return the last chunks: of each choice, one with its finish reason."""
@@ -235,7 +231,7 @@ class _Response:
                 made.append(exporter.envelope([exporter.choice("delta", {"provider_specific_fields": facts}, None)]))
             self._noted |= facts
             chunks += [*made, last]
-        return [_types.ModelResponseStream(**made) for made in chunks]
+        return [_litellm.ModelResponseStream(**made) for made in chunks]
 
 
 def _export(events: list[ProviderEvent], exporter: ChatCompletionsExporter) -> list[dict[str, Any]]:
