@@ -198,7 +198,7 @@ def _compile(
     groups = 2 * len(markers)
     for closer in closers:
         groups += 1 + (closer.kind == "argument")  # its name is a group
-        branches[groups] = Branch((), config, closer.kind == "end", closer)
+        branches[groups] = Branch((), config, True, closer)
     ends = [f"({pattern})()" for pattern in patterns[: len(markers)]]
     source = "|".join([*ends, *[f"(?:{pattern})()" for pattern in patterns[len(markers) :]]])
     if final and finds and source:

@@ -186,9 +186,9 @@ class EdgeFinder:
         return token is not None and not token.is_near and end - 1 <= token.end <= end
 
     def inserted(self, marker: Transition, pos: int) -> Edge:
-        """A marker that is missing here. A line break that it would end with belongs to it."""
+        """A marker that is missing here. A line break or a blank that it would end with belongs to it."""
         written, end = marker.terminal.canonical, pos
-        if _leads_to_value(marker) and written.endswith("\n") and self._text.startswith("\n", pos):
+        if _leads_to_value(marker) and self._text[pos : pos + 1] in ("\n", " ") and written.endswith(self._text[pos]):
             written, end = written[:-1], pos + 1
         edits = (_edit(pos, pos, written, "missing-marker"),)
         return Edge(costs.MISSING_MARKER, end, marker.target, (RecoveryStep(marker, pos, end, edits=edits),))

@@ -48,6 +48,13 @@ def begins_with_opener(automaton: Automaton, name: str) -> bool:
     return any(not form[-1].isalnum() and len(form) > 1 and name.startswith(form) for form in openers)
 
 
+def holds_opener(automaton: Automaton, arguments: Mapping[str, Any]) -> bool:
+    """Does a value of a call hold, in any case, a marker that opens calls before their names? A word is none."""
+    forms = [form.lower() for form in survey(automaton).call_openers if not form[-1].isalnum() and len(form) > 1]
+    texts = [value.lower() for value in arguments.values() if isinstance(value, str)]
+    return any(form in text for text in texts for form in forms)
+
+
 @lru_cache(maxsize=2048)
 def is_ended_by_chance(value_end: Config) -> bool:
     """May what ends a bare value also stand in it by chance, such as a line break, so that only shapes tell?"""

@@ -68,8 +68,24 @@ def misfits(tools: Tools, name: str, arguments: Mapping[str, Any], told: Collect
 
 def is_unlike(tools: Tools | None, name: str, arguments: Mapping[str, Any]) -> bool:
     """Does a call lack arguments that its tool may have, or have others?"""
-    return bool(lacking(tools, name, arguments)) or (
-        tools is not None and not all(may_have(tools, name, key) for key in arguments)
+    return bool(lacking(tools, name, arguments)) or has_others(tools, name, arguments)
+
+
+def has_others(tools: Tools | None, name: str, arguments: Mapping[str, Any]) -> bool:
+    """Does a call have arguments that its tool may not have?"""
+    return tools is not None and not all(may_have(tools, name, key) for key in arguments)
+
+
+def has_those_of_named(tools: Tools | None, name: str, arguments: Mapping[str, Any]) -> bool:
+    """Does a value name another tool, of which all arguments are that the call's own tool may not have?"""
+    if tools is None or name not in tools:
+        return False
+    others = [key for key in arguments if not may_have(tools, name, key)]
+    texts = [value for value in arguments.values() if isinstance(value, str)]
+    return bool(others) and any(
+        any(tool in text for text in texts) and all(may_have(tools, tool, key) for key in others)
+        for tool in tools.names
+        if tool != name
     )
 
 

@@ -23,6 +23,8 @@ _NEAR = 6
 #: A line break, and at most two more characters, before a name.
 _LINE_START = lazy_pattern(r"\n[^\w\n]{0,2}\Z")
 _PUNCTUATION_BEFORE = lazy_pattern(r"[^\w\n]{1,3}\Z")
+#: What is left of an opener of one sign between blanks that lost the sign.
+_GAP_BEFORE = lazy_pattern(r"[^\s][ \t]{2,3}\Z")
 
 
 class ArgumentMarks(NamedTuple):
@@ -52,20 +54,26 @@ def takes_in_argument(marks: ArgumentMarks, names: Iterable[str], arguments: Map
 
 def _places(marks: ArgumentMarks, name: str, text: str) -> Iterator[int]:
     for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)([^\w\n]{{0,{_NEAR}}})", text):
-        at = match.start()
-        if not marks.behind.isdisjoint(match[1]) and any(_is_before(opener, text, at) for opener in marks.openers):
+        at, is_named = match.start(), not marks.behind.isdisjoint(match[1])
+        begins_line = len(match[1].strip()) > 1 and text[at - 1 : at] == "\n"
+        if (is_named and begins_line) or (
+            (is_named or match[1][:2].isspace())
+            and any(_is_before(opener, text, at, is_named=is_named) for opener in marks.openers)
+        ):
             yield at
 
 
-def _is_before(opener: str, text: str, at: int) -> bool:
-    """Does a marker stand before a place, maybe with a mistake?"""
+def _is_before(opener: str, text: str, at: int, *, is_named: bool) -> bool:
+    """Does a marker stand before a place, with a mistake at most if what follows the name `is_named`, too?"""
     if not opener:
-        return _LINE_START.search(text, max(at - 3, 0), at) is not None
+        return is_named and _LINE_START.search(text, max(at - 3, 0), at) is not None
     if is_distinct_marker(opener):
         first = max(at - len(opener) - 2, 0)
         near = text[first:at]  # not all of a long value, which may hold the name many times
         starts = range(max(at - len(opener) + 3, 0) - first)
         return any(end == len(near) for start in starts for end, _ in near_misses(near, start, opener))
+    if is_named and len(opener) == 1 and _GAP_BEFORE.search(text, max(at - 4, 0), at) is not None:
+        return True
     found = _PUNCTUATION_BEFORE.search(text, max(at - 3, 0), at)
     return found is not None and not set(found[0]).isdisjoint(opener)
 

@@ -25,7 +25,7 @@ from outspoken.patterns.markup_search import is_distinct_marker
 from outspoken.patterns.near_miss import mistakes_allowed, near_misses
 from outspoken.results.edits import shown
 
-from .call_shapes import begins_with_opener, call_shapes, holds_shape
+from .call_shapes import begins_with_opener, call_shapes, holds_opener, holds_shape
 from .keys import lacking, required_absent
 from .proof import (
     ENDS_BY_SUPPLY,
@@ -43,7 +43,15 @@ from .proof import (
     pads_number,
     texts_within,
 )
-from .schema_objections import Objection, is_declaration, is_unlike, may_violate, objections
+from .schema_objections import (
+    Objection,
+    has_others,
+    has_those_of_named,
+    is_declaration,
+    is_unlike,
+    may_violate,
+    objections,
+)
 from .state import CutValue, ReplyState
 
 if TYPE_CHECKING:
@@ -261,13 +269,7 @@ def _of_text(
         found.append(Objection("lone-surrogate", "a string of the arguments holds half a character"))
     if text and not node.keyed and loses_path(text):
         found.append(Objection("lost-path", "a path in the arguments is written with single backslashes"))
-    is_certain = node.looseness == "certain" and (
-        not is_action or bool(state.recorder.edits) or _holds_opener(state, arguments)
-    )
-    is_open = node.looseness == "unbalanced" and (
-        _holds_end(state, arguments) if is_action else tools is None or name not in tools
-    )
-    if is_certain or is_open or (node.looseness and (is_unlike or _names_tool(state, arguments))):
+    if _holds_markup(state, node, name, arguments, end, is_unlike=is_unlike, is_call=is_call, is_action=is_action):
         found.append(Objection("unproven", "a value holds markup that may belong to the call"))
     if is_action and node.ends_by_chance and (key := _may_run_over(state, arguments)):
         found.append(Objection("unproven", f"the value of `{key}` may end before its last bracket", key))
@@ -277,6 +279,35 @@ def _of_text(
         found.append(Objection("unproven", "the call begins inside a value of another one, which may hold it"))
     found += _of_repairs(state, node, name, arguments, end, is_action=is_action)
     return found
+
+
+def _holds_markup(
+    state: ReplyState,
+    node: OpenNode,
+    name: str,
+    arguments: dict[str, Any],
+    end: int,
+    *,
+    is_unlike: bool,
+    is_call: bool,
+    is_action: bool,
+) -> bool:
+    """Does a value hold markup that may belong to the call? Where it may hold a call, others may be in it."""
+    tools = state.context.tools
+    is_certain = node.looseness == "certain" and (
+        not is_action or bool(state.recorder.edits) or _holds_opener(state, arguments)
+    )
+    is_open = node.looseness == "unbalanced" and (
+        _holds_end(state, arguments) if is_action else tools is None or name not in tools
+    )
+    is_likely = bool(node.looseness) and (is_unlike or _names_tool(state, arguments))
+    if is_call and not is_likely and has_others(tools, name, arguments):
+        is_likely = has_those_of_named(tools, name, arguments) or _holds_call(state, arguments)
+    if not (is_certain or is_open or is_likely):
+        return False
+    if node.ends_by_chance and _holds_call(state, arguments):
+        state.cut_value = CutValue(end, is_empty=True, has_begun=True)
+    return True
 
 
 def _of_name(state: ReplyState, name: str) -> Iterator[Objection]:
@@ -334,6 +365,10 @@ def _holds_opener(state: ReplyState, arguments: dict[str, Any]) -> bool:
     opening = opening_forms(registry.automaton(state.header.format))
     forms = "|".join([re.escape(form[: (len(form) + 1) // 2 if mistakes_allowed(form) else None]) for form in opening])
     return bool(forms) and _is_in_value(rf"[\n\r\t]\s*(?:(?:\w+\s*)?(?:{forms})\s*\w|<\Z)", arguments)
+
+
+def _holds_call(state: ReplyState, arguments: dict[str, Any]) -> bool:
+    return holds_opener(registry.automaton(state.header.format), arguments)
 
 
 def _holds_end(state: ReplyState, arguments: dict[str, Any]) -> bool:
