@@ -111,12 +111,16 @@ class ProviderStream(OneResponse):
         if self.reply is not None:
             raise StreamClosedError
         if isinstance(chunk, (str, bytes, bytearray)):
-            values = self._framer.feed(chunk if isinstance(chunk, str) else bytes(chunk))
-        else:
-            values = [("", chunk_data(chunk, argument))]
-        for name, value in values:
-            self._read(name, value)
+            for name, value in self._framer.feed(chunk if isinstance(chunk, str) else bytes(chunk)):
+                if name == "error" or not self._read_content(value):
+                    self._read(name, value)
+        elif not self._read_content(chunk):
+            self._read("", chunk_data(chunk, argument))
         return self._assembler.take_events()
+
+    def feed_content(self, chunk: dict[str, Any]) -> list[ProviderEvent] | None:
+        """Read a chunk as `feed` does if it has a piece of the content and nothing else; None if it was not read."""
+        return self._assembler.take_events() if self.reply is None and self._read_content(chunk) else None
 
     def close(self) -> list[ProviderEvent]:
         """End the response and return the last events; closing again returns none.
@@ -150,6 +154,24 @@ class ProviderStream(OneResponse):
         self._feed(response, "response")
         return self.end(whole=True)
 
+    def _read_content(self, chunk: Any) -> bool:
+        """Read a chunk with a piece of the content and nothing else, as most are. Returns whether it is one."""
+        fields: dict[str, Any] = chunk
+        text = self._reader.content_of(fields) if self._reader is not None and type(fields) is dict else None
+        if text is None:
+            return False
+        self._count += 1
+        try:
+            self._assembler.add("text", text)
+        except LimitError as error:
+            self._stop_at(error)
+            raise
+        return True
+
+    def _stop_at(self, error: LimitError) -> None:
+        """The response ends at a limit."""
+        self.reply = error.reply if isinstance(error.reply, ProviderReply) else None
+
     def _read(self, name: str, value: Any) -> None:
         """Read a JSON value, with the name of its event."""
         name, value = _without_event(name, value)
@@ -163,7 +185,7 @@ class ProviderStream(OneResponse):
                 raise ProviderFormatError("", describe_value(value), "an object")
             self._read_object(name, JsonObject(value))
         except LimitError as error:
-            self.reply = error.reply if isinstance(error.reply, ProviderReply) else None
+            self._stop_at(error)
             raise
         except ProviderFormatError as error:
             if error.place or self._count == 1:

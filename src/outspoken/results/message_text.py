@@ -42,17 +42,21 @@ class MessageText:
         The white space of text that is `exact` is its own, as that of a JSON string is, and stays at both ends. That
         next to it belongs to the markup.
         """
-        self._skip_to(start, is_exact=exact)
-        self._end = max(self._end, end)
+        if start > self._end:
+            self._skip_to(start, is_exact=exact)
+        if end > self._end:
+            self._end = end
         body = piece if exact else piece.lstrip(BLANK)
-        self._hold(piece[: len(piece) - len(body)])
+        if len(body) < len(piece):
+            self._hold(piece[: len(piece) - len(body)])
         if not body:
             return ""
         before, held = self._before(body), body if exact else body.rstrip(BLANK)
         self._begun, self._removed, self._at_border, self._lead = True, False, False, ""
         self._is_exact = exact
         self._held.clear()
-        self._hold(body[len(held) :])
+        if len(held) < len(body):
+            self._hold(body[len(held) :])
         return before + held
 
     def remove(self, start: int, end: int, lead: str = "") -> None:

@@ -71,8 +71,17 @@ class Assembler:
 
     def add(self, kind: Literal["text", "reasoning"], piece: str | None, key: Key | None = None) -> None:
         """Add a piece of the content or the reasoning."""
-        if piece:
-            self.begin_part(kind, key).feed(self._counted(piece))
+        if not piece:
+            return
+        if key is None:
+            for block in self._open:
+                if block.kind == kind and block.key is None and not block.done:
+                    break
+            else:
+                block = self.begin_part(kind, None)
+        else:
+            block = self.begin_part(kind, key)
+        block.feed(self._counted(piece))
 
     def begin_part(self, kind: Literal["text", "reasoning"], key: Key | None) -> Block:
         """Begin text or reasoning that may stay empty, or return the part that goes on."""

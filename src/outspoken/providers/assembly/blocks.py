@@ -20,20 +20,25 @@ _new_decoder = getincrementaldecoder("utf-16-le")
 class SurrogateJoiner:
     """Joins surrogate pairs that a stream splits; a surrogate without a partner becomes U+FFFD."""
 
-    __slots__ = ("_decoder",)
+    __slots__ = ("_decoder", "_is_between")
 
     def __init__(self) -> None:
         #: holds a high surrogate at the end of a piece
         self._decoder = _new_decoder("replace")
+        #: it holds nothing
+        self._is_between = True
 
     def feed(self, piece: str) -> str:
         """Return the text so far, without a high surrogate at its end."""
-        if piece.isascii() and not self._decoder.getstate()[0]:
+        if self._is_between and piece.isascii():
             return piece
-        return self._decoder.decode(piece.encode("utf-16-le", "surrogatepass"))
+        text = self._decoder.decode(piece.encode("utf-16-le", "surrogatepass"))
+        self._is_between = not self._decoder.getstate()[0]
+        return text
 
     def close(self) -> str:
         """Return a replacement character for a surrogate that is held."""
+        self._is_between = True
         return self._decoder.decode(b"", final=True)
 
 
@@ -84,7 +89,8 @@ class Block:
         """Take a piece, which waits until the block is active."""
         self.length += len(piece)
         if self.active:
-            self._read_joined(self._joiner.feed(piece))
+            if joined := self._joiner.feed(piece):
+                self._read(joined)
         else:
             self._waiting.append(piece)
 

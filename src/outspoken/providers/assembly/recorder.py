@@ -161,7 +161,7 @@ class Recorder:
     def send_text(self, text: str, start: int, end: int, exact: bool = False) -> None:
         """Send text that stands between two offsets in the content, joined with the text before it."""
         if joined := self.message.add(text, start, end, exact=exact):
-            self.send(TextDelta(joined))
+            self.events.append(TextDelta(joined))
 
     def add_border(self, offset: int) -> None:
         """A text begins at an offset behind another one and something else."""

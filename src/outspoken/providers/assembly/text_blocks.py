@@ -89,13 +89,14 @@ class ParsedTextBlock(Block):
 
     def _forward(self, events: list[results.Event]) -> None:
         for event in events:
-            self._forward_event(event)
+            if type(event) is results.PlacedText:
+                self._forward_text(event)
+            else:
+                self._forward_event(event)
 
     def _forward_event(self, event: results.Event) -> None:
         send = self.recorder.send
         match event:
-            case results.PlacedText():
-                self._forward_text(event)
             case results.ToolCallStart(index) | results.ToolCallDelta(index):
                 send(replace(event, index=self._call_index(index)))
             case results.ToolCallEnd(index, call) | results.ToolCallUnfinished(index, call):

@@ -89,6 +89,8 @@ _FIELD = re.compile(r"(?:data|event|id|retry)?:")
 _FIELD_NAMES = ("data", "event", "id", "retry")
 
 _NO_JSON: Any = object()
+#: The beginning of an event whose data is a JSON object, and what reads that object, with its end.
+_OBJECT, _read_value = "data: {", json.JSONDecoder().raw_decode
 
 
 def _try_json(text: str) -> Any:
@@ -129,6 +131,10 @@ class ServerSentEvents:
             self._after_cr = piece.endswith("\r")
         if self._line and (not piece or _FIELD.match(piece)) and self._line_has_ended(piece):
             self._read_line(self._take_line(), events)
+        if not self._line and not self._data and piece.startswith(_OBJECT):
+            piece = piece[self._read_objects(piece, events) :]
+            if not piece:
+                return events
         first, *others = _LINE_END.split(piece)
         for line in others:
             self._add(first)
@@ -138,6 +144,24 @@ class ServerSentEvents:
         if self._line_length > self._max_chars:
             raise ProviderFormatError("", "too long", f"a line of at most {self._max_chars:,} characters")
         return events
+
+    def _read_objects(self, piece: str, events: list[tuple[str, Any]]) -> int:
+        """Read the events at the start of a piece that are one line each and no more than a JSON object.
+
+        Returns the offset behind them. What is not such an event is left to `_read_line`.
+        """
+        at = 0
+        while piece.startswith(_OBJECT, at):
+            try:
+                value, end = _read_value(piece, at + len(_OBJECT) - 1)
+            except (ValueError, RecursionError):
+                break
+            if piece[end : end + 1] != "\n" or piece.find("\n", at, end) >= 0 or piece.find("\r", at, end) >= 0:
+                break
+            events.append((self._name, value))
+            self._name, self._count = "", self._count + 1
+            at = end + 2 if piece.startswith("\n", end + 1) else end + 1
+        return at
 
     def close(self) -> tuple[list[tuple[str, Any]], str]:
         """Return the events that the end completes, and the text of one that is incomplete."""
@@ -245,6 +269,8 @@ class Framer:
         #: white space before the first value
         self._head = ""
         self._started = False
+        #: the decoder holds nothing, so that it need not see text that is ASCII
+        self._is_between = False
 
     def feed(self, piece: str | bytes) -> list[tuple[str, Any]]:
         """Return the values that a piece completes."""
@@ -255,7 +281,11 @@ class Framer:
                     self._stream = AwsEventStream(self._limit)
             if isinstance(self._stream, AwsEventStream):
                 return self._stream.feed(piece)
-            piece = self._decoder.decode(piece)
+            if self._is_between and piece.isascii():
+                piece = piece.decode("ascii")
+            else:
+                piece = self._decoder.decode(piece)
+                self._is_between = self._decoder.getstate() == (b"", 0)
         elif not self._started:
             self._started = bool(piece)
             piece = piece.removeprefix("\ufeff")

@@ -128,6 +128,10 @@ class Exporter:
         if self._ended:
             return []
         match event:
+            case results.TextDelta() if self._begun and event.text:  # as most events are
+                if self._block != "text":
+                    self._switch_block("text")
+                self._on_delta("text", event.text)
             case provider_events.Started():
                 self.id = self.id or event.id or ""
                 self.model = self.model or event.model or ""

@@ -33,6 +33,10 @@ class Reader:
         """Read one object. Raises ProviderFormatError if the API has no such object."""
         raise NotImplementedError
 
+    def content_of(self, chunk: dict[str, Any]) -> str | None:
+        """The text of a chunk that `read` would only add to the content; None if it might do more."""
+        return None
+
     def read_extension(self, body: JsonObject) -> None:
         """Read the payloads and signatures that an export of this library put into the extension.
 

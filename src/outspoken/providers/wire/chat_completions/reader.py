@@ -44,8 +44,30 @@ def _is_same(one: str, other: str) -> bool:
 #: the fields of a choice in which servers say which text of the request ended it (vLLM; SGLang)
 STOPS = ("stop_reason", "matched_stop")
 _REASONING_KEYS, _PAYLOAD_KEYS = frozenset([*REASONING, *REASONING_LISTS]), frozenset(PAYLOADS)
+#: fields of a chunk that are read beside the choices
+_READ_KEYS = ("error", "usage", "x_groq")
+_SCALARS = frozenset([str, int, float, bool, type(None)])
 #: what a response or a chunk has, one of them at least
 _RESPONSE_KEYS = ("choices", "id", "object", "model", "usage", "created", "x_groq", "prompt_filter_results")
+
+
+def _content_alone(choice: Any, index: int) -> str | None:
+    """The content of the choice with an index if it is a text, and nothing else is told in the choice."""
+    fields: dict[str, Any] = choice
+    if type(fields) is not dict:
+        return None
+    delta: dict[str, Any] = fields.get("delta") or {}
+    if type(delta) is not dict:
+        return None
+    for key, value in fields.items():
+        if value is not None and key != "delta" and (key != "index" or type(value) is not int or value != index):
+            return None
+    for key, value in delta.items():
+        if key == EXTENSION or (value is not None and key != "content" and (key != "role" or type(value) is not str)):
+            return None
+    text = delta.get("content")
+    is_chosen = fields.get("index") is not None or not index
+    return text if type(text) is str and text and is_chosen else None
 
 
 class ChatCompletionsReader(Reader):
@@ -61,6 +83,8 @@ class ChatCompletionsReader(Reader):
         self._calls: list[ToolCallBlock] = []
         #: a part arrived in a delta, so that a whole message repeats what has arrived
         self._has_deltas = False
+        #: the id and the model of the last object
+        self._names: tuple[str | None, str | None] | None = None
         #: the calls in the list that is being read
         self._in_list: set[ToolCallBlock] = set()
 
@@ -71,12 +95,25 @@ class ChatCompletionsReader(Reader):
         if error is None and not body.has(*_RESPONSE_KEYS):
             raise body.invalid("choices", "a list of choices")
         if choices or error is None:
-            self._assembler.started(body.string_or_number("id"), body.string("model"))
+            self._names = body.string_or_number("id"), body.string("model")
+            self._assembler.started(*self._names)
         for choice in self._selected(choices):
             self._read_choice(choice)
         self._read_usage(body)
         if error is not None:
             self._assembler.failed(error)
+
+    def content_of(self, chunk: dict[str, Any]) -> str | None:
+        """The text of a chunk behind others of the same response that has one choice with nothing but content."""
+        choices: list[Any] | None = chunk.get("choices")
+        if not self._has_deltas or type(choices) is not list or len(choices) != 1:
+            return None
+        if (chunk.get("id"), chunk.get("model")) != self._names:
+            return None
+        for key, value in chunk.items():
+            if value is not None and value is not choices and (type(value) not in _SCALARS or key in _READ_KEYS):
+                return None
+        return _content_alone(choices[0], self._assembler.choice)
 
     def _read_choice(self, choice: JsonObject) -> None:
         delta, message = choice.object("delta"), choice.object("message")
