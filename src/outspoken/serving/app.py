@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import cast
 
@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from outspoken.results.arguments import check_type
 from outspoken.results.packages import Package
@@ -58,7 +59,7 @@ class Proxy:
         """Return the application. Its connections to the upstream are open from its start to its stop."""
         app = Starlette(
             routes=[
-                *[Route(api.path, self._endpoint(api), methods=["POST"]) for api in _APIS],
+                *[Route(api.path, _Endpoint(self, api), methods=["POST"]) for api in _APIS],
                 Route("/v1/models", self.models, methods=["GET"]),
                 Route("/health", self.health, methods=["GET"]),
                 Route("/metrics", self.show_metrics, methods=["GET"]),
@@ -100,11 +101,15 @@ class Proxy:
         answer.raw_headers += with_request_id(to_client(response.headers.raw), told)
         return answer
 
-    def _endpoint(self, api: Api) -> Callable[[Request], Awaitable[Exchange]]:
-        async def serve(request: Request) -> Exchange:
-            return Exchange(self, api, request)
 
-        return serve
+class _Endpoint:
+    """Serves the requests of an API, as an ASGI application of its own, behind which Starlette wraps nothing."""
+
+    def __init__(self, proxy: Proxy, api: Api) -> None:
+        self._proxy, self._api = proxy, api
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await Exchange(self._proxy, self._api, Request(scope, receive, send))(scope, receive, send)
 
 
 async def _on_error(request: Request, error: Exception) -> Response:

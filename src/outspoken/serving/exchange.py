@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable
@@ -68,7 +69,7 @@ class Exchange:
         self._notes: Headers = []
         #: sends to the client, once a stream has begun; an event is sent as a whole
         self._send: Send | None = None
-        self._lock, self._is_first = anyio.Lock(), True
+        self._lock, self._is_first = asyncio.Lock(), True
         self._is_full = proxy.active >= self._settings.max_concurrent
         proxy.active += 1
         self._count("active_requests", api.name)
@@ -196,7 +197,8 @@ class Exchange:
             headers.append((b"x-accel-buffering", b"no"))  # nginx would hold events back
             await send({"type": "http.response.start", "status": self._status, "headers": headers})
             self._send = send
-        async for piece in response.aiter_bytes():
+        raw = cast("httpx.AsyncByteStream", response.stream)  # each layer of httpx above it takes time for each piece
+        async for piece in response.aiter_bytes() if "content-encoding" in response.headers else raw:
             await self._send_parts(rewriter.feed(piece))
             if rewriter.failed:
                 break

@@ -7,8 +7,7 @@ out.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterable
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from copy import deepcopy
 from functools import partial
 from typing import Any, TypeAlias, cast
@@ -109,8 +108,10 @@ class Rewriter(ABC):
 
     def rewrite(self, body: dict[str, Any]) -> dict[str, Any]:
         """Rewrite a completion. Raises HttpError if it is malformed."""
-        with _reading("answer"):
+        try:
             return self._rewrite(self._with_usage(body))
+        except OutspokenError as error:
+            raise _unread("answer", error) from error
 
     # streams
 
@@ -122,17 +123,21 @@ class Rewriter(ABC):
     def feed(self, piece: bytes) -> list[Part]:
         """Return the parts that a piece of the body completes. Raises HttpError if it is no stream of completions."""
         self._tail = (self._tail + piece)[-_TAIL_LENGTH:]
-        with _reading("stream"):
+        try:
             return self._read(self._framer.feed(piece))
+        except OutspokenError as error:
+            raise _unread("stream", error) from error
 
     def close(self) -> list[Part]:
         """Return the last parts, only those before the end of the response if the model is to be asked again.
 
         Raises HttpError if the upstream broke off.
         """
-        with _reading("stream"):
+        try:
             values, rest = self._framer.close()
             parts = self._read(values)
+        except OutspokenError as error:
+            raise _unread("stream", error) from error
         if self.failed or self.again:
             return parts
         if b"[DONE]" not in self._tail and not self.has_finished:
@@ -164,9 +169,10 @@ class Rewriter(ABC):
         for _, value in values:
             if self.failed or self.again:
                 break
+            chunk: dict[str, Any] = value
             if not isinstance(value, dict):
                 raise bad_upstream_response("stream has an event that is not an object")
-            parts += self._rewrite_chunk(self._with_usage(cast("dict[str, Any]", value)))
+            parts += self._rewrite_chunk(chunk if chunk.get("usage") is None else self._with_usage(chunk))
         return parts
 
     # what an API writes
@@ -219,6 +225,10 @@ class Choice:
         """Return the parts for some events."""
         parts: list[Part] = []
         for event in events:
+            if self._answer is None and type(event) is TextDelta:
+                self._has_text = True
+                parts += self.exporter.feed(event)
+                continue
             self.finished = self.finished or isinstance(event, Finished)
             self.failed = self.failed or isinstance(event, Failed)
             for sent in (event,) if self._answer is None else self._answer.events(event):
@@ -282,13 +292,9 @@ def _first_choice(body: dict[str, Any]) -> dict[str, Any]:
     return cast("dict[str, Any]", first) if isinstance(first, dict) else {}
 
 
-@contextmanager
-def _reading(subject: str) -> Generator[None]:
-    """Turn the errors of what is read into HttpError."""
-    try:
-        yield
-    except OutspokenError as error:
-        raise bad_upstream_response(f"{subject} cannot be read: {error}") from error
+def _unread(subject: str, error: OutspokenError) -> HttpError:
+    """The error of what cannot be read, as one for the client."""
+    return bad_upstream_response(f"{subject} cannot be read: {error}")
 
 
 def _sum(one: Any, other: Any) -> Any:

@@ -72,8 +72,8 @@ class CompletionRewriter(Rewriter):
             for index, fields in _read_choices(chunk):
                 if index not in self.choices:
                     self.choices[index] = _ChatChoice(self, index, chunk)
-                choice = cast("_ChatChoice", self.choices[index])
-                yield from [part | kept for part in choice.feed_choice(chunk, fields)]
+                parts = cast("_ChatChoice", self.choices[index]).feed_choice(chunk, fields)
+                yield from [part | kept for part in parts] if kept else parts
         else:
             if self.has_finished:
                 yield from self.end()
@@ -124,6 +124,8 @@ class _ChatChoice(Choice):
 
     def feed_choice(self, chunk: dict[str, Any], choice: dict[str, Any]) -> list[Part]:
         """Rewrite the choice of a chunk. Its other fields are in the first chunk that is returned."""
+        if (events := self._source.feed_content(chunk)) is not None:
+            return self.export(events)
         events = self._source.feed(self._alone(chunk, choice, "delta") | {"usage": None})
         parts = self.export([event for event in events if not isinstance(event, Failed)])
         delta: Part = choice.get("delta") or {}
@@ -147,10 +149,14 @@ class _ChatChoice(Choice):
 
 def _read_choices(body: dict[str, Any]) -> list[tuple[int, dict[str, Any]]]:
     """Return the choices of a completion or chunk, each with its index. Raises HttpError if they are malformed."""
-    listed: Any = body.get("choices")
+    listed: list[Any] = body.get("choices") or []
+    if not isinstance(body.get("choices"), list):
+        listed = [None]
     found: list[tuple[int, dict[str, Any]]] = []
-    for item in cast("list[Any]", listed) if isinstance(listed, list) else [None]:
-        choice = cast("dict[str, Any]", item) if isinstance(item, dict) else {"index": "none"}
+    for item in listed:
+        choice: dict[str, Any] = item
+        if not isinstance(item, dict):
+            choice = {"index": "none"}
         index: Any = choice.get("index")
         if not isinstance(index, int | None) or not isinstance(choice.get("delta"), dict | None):
             raise bad_upstream_response("answer has malformed `choices`")
