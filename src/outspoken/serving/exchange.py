@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Protocol, TypeVar, cast
 
 import anyio
+import anyio.lowlevel
 import httpx
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -39,6 +40,8 @@ _LOG = logging.getLogger("outspoken.serving")
 CLIENT_GONE = 499
 #: So many seconds pass between two comments in a stream, which keep connections open while a call is held.
 PING_SECONDS = 15.0
+#: After so many pieces of a stream at most, others have their turn, even if more pieces have arrived already.
+_TURN = 8
 
 
 class Shared(Protocol):
@@ -197,11 +200,15 @@ class Exchange:
             headers.append((b"x-accel-buffering", b"no"))  # nginx would hold events back
             await send({"type": "http.response.start", "status": self._status, "headers": headers})
             self._send = send
+        count = 0
         raw = cast("httpx.AsyncByteStream", response.stream)  # each layer of httpx above it takes time for each piece
         async for piece in response.aiter_bytes() if "content-encoding" in response.headers else raw:
             await self._send_parts(rewriter.feed(piece))
             if rewriter.failed:
                 break
+            count += 1
+            if count % _TURN == 0:
+                await anyio.lowlevel.checkpoint()
         await self._send_parts(rewriter.close())
 
     async def _send_parts(self, parts: list[Part]) -> None:
