@@ -176,13 +176,15 @@ def test_truncated_call_is_reported() -> None:
 
 
 def test_headers() -> None:
-    said = {"x-request-id": "r7", "keep-alive": "5", "connection": "x-own", "x-own": "1"}
+    said = {"x-request-id": "r7", "keep-alive": "5", "connection": "x-own", "x-own": "1", "set-cookie": "session=s4"}
     answer = whole(completion({"content": "Hi"}), headers=said)
     with proxied(answer) as (front, _, upstream):
         sent = {"authorization": "Bearer k", "x-team": "mosses", "te": "trailers", "connection": "x-hop", "x-hop": "1"}
         found = httpx.post(f"{front.url}/v1/chat/completions", json=asked(), headers=sent)
-    assert upstream.headers["authorization"] == "Bearer k"
-    assert upstream.headers["x-team"] == "mosses"
+        assert upstream.headers["authorization"] == "Bearer k"
+        assert upstream.headers["x-team"] == "mosses"
+        assert httpx.post(f"{front.url}/v1/chat/completions", json=asked()).cookies["session"] == "s4"
+    assert "cookie" not in upstream.headers  # that one is another client's
     assert not {"te", "x-hop"} & set(upstream.headers)
     assert found.headers["x-request-id"] == "r7"
     assert not {"keep-alive", "x-own"} & set(found.headers)

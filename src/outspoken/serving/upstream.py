@@ -6,6 +6,7 @@ import re
 import secrets
 from collections.abc import AsyncGenerator, Generator, Iterable
 from contextlib import asynccontextmanager, contextmanager
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 
 import anyio
 import httpx
@@ -59,7 +60,8 @@ class Upstream:
         pool = httpx.Limits(
             max_connections=settings.max_concurrent, max_keepalive_connections=64, keepalive_expiry=_IDLE
         )
-        self._client = httpx.AsyncClient(timeout=times, limits=pool, transport=transport, follow_redirects=False)
+        cookies = CookieJar(DefaultCookiePolicy(allowed_domains=[]))  # those of one client are not another's
+        self._client = httpx.AsyncClient(timeout=times, limits=pool, transport=transport, cookies=cookies)
         #: how many responses are open
         self.open = 0
 
