@@ -166,10 +166,15 @@ class FastPath:
         settings: Settings,
         plain: FastPath | None = None,
         prompt_end: str = "",
+        *,
+        alternates: bool = False,
     ) -> bool:
-        """Is what was read all that the parser would say? `plain` is the path of plain text where formats alternate."""
+        """Is what was read all that the parser would say?
+
+        `plain` is the path of plain text if the format was not named. It `alternates` if others have read, too.
+        """
         segments, thinks = output.segments, self.thinks
-        bare_calls = self._bare_calls if plain is None else "bracket"
+        bare_calls = "bracket" if alternates else self._bare_calls
         is_open = bare_calls and (tools is not None or bare_calls == "name")
         if is_open and len(segments) > 1 and _BARE[bare_calls].may_be_text(raw, segments):
             return False
