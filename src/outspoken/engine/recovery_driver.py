@@ -382,6 +382,8 @@ class RecoveryDriver:
             if other is None:
                 return False
             call.problem = f"the call of `{other.name}` can be read, but contradicts the arguments that were sent of it"
+            if call.ends_by_chance:
+                return False  # what follows may be in a value, as it was when it was sent
             builder.calls.unfinished(call, other.span[1], "invalid")
             damage.call = None
         speculation.accept()

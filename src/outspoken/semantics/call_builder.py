@@ -22,9 +22,9 @@ from .call_shapes import is_ended_by_chance
 from .keys import lacking, mentions
 from .open_node import EmbeddedValue, OpenNode
 from .segments import argument_text, as_text, bare_value, closing_text, end_call, object_of, place_name, types_of
-from .state import ReplyState
+from .state import CutValue, ReplyState
 from .unknown_keys import set_paths, set_paths_before
-from .verdict import REFUSED_CODES, verdict_on
+from .verdict import REFUSED_CODES, may_hold_others, verdict_on
 
 #: As many characters of a bare value decide whether it may be anything but text.
 _DECISIVE = 8
@@ -470,6 +470,8 @@ class CallBuilder:
         if node.key is not None:
             is_empty = status == "invalid" or not "".join(node.bare or ()).strip()
             self._state.cut_value = self._state.cut_value._replace(end=end, is_empty=is_empty)
+        if status == "invalid" and node.ends_by_chance and may_hold_others(self._state, node, end):
+            self._state.cut_value = CutValue(end, is_empty=True, has_begun=True)
         self.complete_text(node)
         recorder.lower_status(status)
         name, text, arguments = node.name or "", "".join(node.parts or ()), self._complete_arguments(node)

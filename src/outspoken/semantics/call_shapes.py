@@ -20,7 +20,7 @@ from outspoken.patterns.near_miss import mistakes_allowed, near_misses
 from .keys import lacking
 
 #: So many characters that are no letters may stand between the name of a tool and that of an argument, and behind that.
-_GAP, _SIGN = r"[^\w]{1,14}", r"[\"'”]?[^\S\n]{0,2}[^\w\s,.;!?)\]}\"'”`-]"
+_GAP, _SIGN = r"[^\w]{1,14}", r"(?:[\"'”]?[^\S\n]{0,2}[^\w\s,.;!?)\]}\"'”`-]|\"(?=[\w./]))"
 #: What stands before the name of an argument on a line of its own: signs, and a letter that is there by mistake.
 _INDENT = r"[^\w\n]{0,14}(?:\w[^\w\n]{1,9})?"
 #: So much of the line before the name of a tool is looked at, and so much of the text behind it.
@@ -48,11 +48,17 @@ def begins_with_opener(automaton: Automaton, name: str) -> bool:
     return any(not form[-1].isalnum() and len(form) > 1 and name.startswith(form) for form in openers)
 
 
-def holds_opener(automaton: Automaton, arguments: Mapping[str, Any]) -> bool:
-    """Does a value of a call hold, in any case, a marker that opens calls before their names? A word is none."""
-    forms = [form.lower() for form in survey(automaton).call_openers if not form[-1].isalnum() and len(form) > 1]
-    texts = [value.lower() for value in arguments.values() if isinstance(value, str)]
-    return any(form in text for text in texts for form in forms)
+def opens_call(automaton: Automaton, text: str, tools: Tools | None, start: int = 0) -> bool:
+    """Does a marker that opens calls stand in a text behind a place, in any case, before the name of a tool?
+
+    Without tools, any word is a name, and a word or a sign alone is no marker.
+    """
+    forms = [form for form in survey(automaton).call_openers if form]
+    if tools is None:
+        forms = [form for form in forms if not form[-1].isalnum() and len(form) > 1]
+    names = "|".join(map(re.escape, tools.names)) if tools is not None else r"\w"
+    opener = rf"(?:{'|'.join(map(re.escape, forms))})\s{{0,2}}(?:{names})"
+    return bool(forms and names) and re.compile(opener, re.IGNORECASE).search(text, start) is not None
 
 
 @lru_cache(maxsize=2048)

@@ -25,7 +25,7 @@ from outspoken.patterns.markup_search import is_distinct_marker
 from outspoken.patterns.near_miss import mistakes_allowed, near_misses
 from outspoken.results.edits import shown
 
-from .call_shapes import begins_with_opener, call_shapes, holds_opener, holds_shape
+from .call_shapes import begins_with_opener, call_shapes, holds_shape, opens_call
 from .keys import lacking, required_absent
 from .proof import (
     ENDS_BY_SUPPLY,
@@ -269,7 +269,7 @@ def _of_text(
         found.append(Objection("lone-surrogate", "a string of the arguments holds half a character"))
     if text and not node.keyed and loses_path(text):
         found.append(Objection("lost-path", "a path in the arguments is written with single backslashes"))
-    if _holds_markup(state, node, name, arguments, end, is_unlike=is_unlike, is_call=is_call, is_action=is_action):
+    if _holds_markup(state, node, name, arguments, is_unlike=is_unlike, is_call=is_call, is_action=is_action):
         found.append(Objection("unproven", "a value holds markup that may belong to the call"))
     if is_action and node.ends_by_chance and (key := _may_run_over(state, arguments)):
         found.append(Objection("unproven", f"the value of `{key}` may end before its last bracket", key))
@@ -286,13 +286,12 @@ def _holds_markup(
     node: OpenNode,
     name: str,
     arguments: dict[str, Any],
-    end: int,
     *,
     is_unlike: bool,
     is_call: bool,
     is_action: bool,
 ) -> bool:
-    """Does a value hold markup that may belong to the call? Where it may hold a call, others may be in it."""
+    """Does a value hold markup that may belong to the call?"""
     tools = state.context.tools
     is_certain = node.looseness == "certain" and (
         not is_action or bool(state.recorder.edits) or _holds_opener(state, arguments)
@@ -303,11 +302,7 @@ def _holds_markup(
     is_likely = bool(node.looseness) and (is_unlike or _names_tool(state, arguments))
     if is_call and not is_likely and has_others(tools, name, arguments):
         is_likely = has_those_of_named(tools, name, arguments) or _holds_call(state, arguments)
-    if not (is_certain or is_open or is_likely):
-        return False
-    if node.ends_by_chance and _holds_call(state, arguments):
-        state.cut_value = CutValue(end, is_empty=True, has_begun=True)
-    return True
+    return is_certain or is_open or is_likely
 
 
 def _of_name(state: ReplyState, name: str) -> Iterator[Objection]:
@@ -368,7 +363,8 @@ def _holds_opener(state: ReplyState, arguments: dict[str, Any]) -> bool:
 
 
 def _holds_call(state: ReplyState, arguments: dict[str, Any]) -> bool:
-    return holds_opener(registry.automaton(state.header.format), arguments)
+    texts = [value for value in arguments.values() if isinstance(value, str)]
+    return any(opens_call(registry.automaton(state.header.format), text, None) for text in texts)
 
 
 def _holds_end(state: ReplyState, arguments: dict[str, Any]) -> bool:
@@ -450,6 +446,13 @@ def _may_run_over(state: ReplyState, arguments: dict[str, Any]) -> str:
         if closed > opened or (opened > closed and (value[0] == "[" or _CLOSES.search(value))):
             return key
     return ""
+
+
+def may_hold_others(state: ReplyState, node: OpenNode, end: int) -> bool:
+    """Does another call begin within a refused one? What is behind it may be in a value, too, that has no known end."""
+    text = state.source.slice(max(node.start, 0), end)
+    own = len(text) - len(text.lstrip())
+    return opens_call(registry.automaton(state.header.format), text, state.context.tools, own + 1)
 
 
 def _begins_in_value(state: ReplyState, node: OpenNode) -> bool:
