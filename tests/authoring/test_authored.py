@@ -12,7 +12,9 @@ import pytest
 from outspoken import load_format, parse, render
 from outspoken.authoring.check import check, findings
 from outspoken.authoring.fuzz import Fuzz
+from outspoken.authoring.fuzz.checks import ParseArguments
 from outspoken.authoring.fuzz.damage import CHARACTERS, cases
+from outspoken.authoring.fuzz.sound import TOOLS
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.show import show_response
 from outspoken.grammar import registry
@@ -34,7 +36,7 @@ every_file = pytest.mark.parametrize("file", AUTHORED + SHORT, ids=lambda file: 
 
 
 def test_the_grammars_are_short() -> None:
-    assert [len(file.read_text("utf-8").splitlines()) <= LONGEST for file in AUTHORED + SHORT] == [True] * 7
+    assert [len(file.read_text("utf-8").splitlines()) <= LONGEST for file in AUTHORED + SHORT] == [True] * 11
 
 
 @every_file
@@ -66,6 +68,15 @@ def test_no_unit_of_damage_runs_or_loses_a_call_in_silence(file: Path) -> None:
     outcomes = {case.text: read(case, pieces=False).outcome for case in made}
     assert [text for text, found in outcomes.items() if found in ("wrong, ok", "lost")] == []
     assert len(made) > 40
+
+
+@pytest.mark.parametrize(("name", "text", "running"), TABLES["IN_VALUES"])
+def test_what_values_of_short_markers_hold_runs_as_little_streamed_as_whole(name: str, text: str, running: int) -> None:
+    (file,) = [file for file in SHORT if file.stem == name]
+    args = ParseArguments(load_format(file), {"tools": TOOLS}, "stop")
+    reply = args.parse(text)
+    assert (len(reply.tool_calls), reply.status in ("invalid", "truncated")) == (running, True)
+    assert args.stream([*text])[1] == reply
 
 
 @pytest.mark.parametrize("file", some(AUTHORED + SHORT, "asked", 0.15), ids=lambda file: file.stem)

@@ -18,7 +18,7 @@ from outspoken.results.schemas.schema import fits
 from . import taken_in, unknown_keys
 from .action_builder import ActionBuilder
 from .answer_builder import AnswerBuilder
-from .call_shapes import is_ended_by_chance
+from .call_shapes import closing_quotes, is_ended_by_chance
 from .keys import lacking, mentions
 from .open_node import EmbeddedValue, OpenNode
 from .segments import argument_text, as_text, bare_value, closing_text, end_call, object_of, place_name, types_of
@@ -234,6 +234,8 @@ class CallBuilder:
             node.looseness = worse(node.looseness, looseness)
         node.holds_rest = markup.holds_rest(text)
         node.ends_by_chance = node.ends_by_chance or is_ended_by_chance(value_end)
+        if text[-1:].isspace() and text.rstrip()[-1:] in closing_quotes(value_end):
+            node.looseness = "certain"  # the mark is there twice
         if value_markup(value_end).is_in(text):
             node.problem = f"the value of `{node.key}` holds markup that may end it"
 

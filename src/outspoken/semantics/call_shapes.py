@@ -70,6 +70,13 @@ def is_ended_by_chance(value_end: Config) -> bool:
     return not any(is_distinct_marker(written) for end in ends for written in written_forms(end))
 
 
+@lru_cache(maxsize=2048)
+def closing_quotes(value_end: Config) -> frozenset[str]:
+    """The quotation marks that end a bare value, which may hold others."""
+    ends = [form for step in value_end.strict_transitions()[2] for form in written_forms(step.terminal)]
+    return frozenset({"'", '"'}.intersection(ends))
+
+
 def find_shape(text: str, tools: Tools | None, shapes: CallShapes) -> re.Match[str] | None:
     """The name of a tool in a text where a call of it seems to stand."""
     for name in tools.names if tools is not None else ():
