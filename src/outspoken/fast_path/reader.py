@@ -272,7 +272,7 @@ class FastPath:
         return "```" in lowered or "~~~" in lowered or any(opener in lowered for opener in self._openers)
 
     def _may_run_over(self, segment: Any) -> bool:
-        """May a value of an action hold another one, or what stands beside it?"""
+        """May a value of an action, or the name of an unknown one, hold another action, or what stands beside it?"""
         raw = getattr(segment, "raw", "")
         if '"":' in raw or (self._reads_python and ADJACENT.search(raw) is not None):
             return True
@@ -282,7 +282,9 @@ class FastPath:
         if lines and ("<" in lines or "`" in lines or self._markup.may_hold(lines)):
             return True
         fields: dict[str, object] = segment.__dict__
-        return self._has_fields and any("\t" in str(value) for key, value in fields.items() if key != "raw")
+        return self._has_fields and (
+            bool(fields.get("extra")) or any("\t" in str(value) for key, value in fields.items() if key != "raw")
+        )
 
     def _has_odd_values(self, raw: str) -> bool:
         """May something speak against a call whose arguments are as its tool declares them?"""

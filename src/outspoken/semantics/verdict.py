@@ -149,6 +149,8 @@ def refusal_of_action(
     ]
     if "" in keys_within(arguments):
         found.append(Objection("unproven", "a value has no name"))
+    if others and (odd := _ends_in_opener(state, others)):
+        found.append(Objection("unproven", f"the name {shown(odd)} seems to hold the beginning of another action", odd))
     if others and state.recorder.edits:
         found.append(Objection("unknown-argument", f"an action of this kind has no argument `{others[0]}`", others[0]))
     if state.recorder.edits:
@@ -156,6 +158,13 @@ def refusal_of_action(
     elif key := _holds_field(state, arguments, known - arguments.keys()):
         found.append(Objection("unproven", f"the value of `{key}` seems to hold another argument", key))
     return found[0] if found else None
+
+
+def _ends_in_opener(state: ReplyState, names: Iterable[str]) -> str:
+    """The first name that ends with the opening marker of a field, as `poaction:` does with `action:`; "" if none."""
+    automaton = registry.automaton(state.header.format)
+    forms = opening_forms(automaton) if has_fields(automaton) else ()
+    return next((name for name in names for form in forms if f"{name}{form[-1]}".endswith(form)), "")
 
 
 def _holds_field(state: ReplyState, arguments: dict[str, Any], absent: Collection[str]) -> str:
