@@ -6,6 +6,7 @@ the caller wants it refused (`Settings.schema_check`). A repaired call that does
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -83,7 +84,8 @@ def has_those_of_named(tools: Tools | None, name: str, arguments: Mapping[str, A
     others = [key for key in arguments if not may_have(tools, name, key)]
     texts = [value for value in arguments.values() if isinstance(value, str)]
     return bool(others) and any(
-        any(tool in text for text in texts) and all(may_have(tools, tool, key) for key in others)
+        all(may_have(tools, tool, key) for key in others)
+        and any(tool in text and re.search(rf"(?<!\w){re.escape(tool)}(?!\w)", text) for text in texts)
         for tool in tools.names
         if tool != name
     )

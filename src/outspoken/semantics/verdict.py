@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from outspoken.grammar import registry
 from outspoken.grammar.value_markup import (
     closing_forms,
-    has_fields,
     has_terminal,
     openers_at_end,
     opening_forms,
@@ -22,11 +21,12 @@ from outspoken.json.decoder import has_more_keys, repeated_keys
 from outspoken.notations.tools import odd_name
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.markup_search import is_distinct_marker
-from outspoken.patterns.near_miss import mistakes_allowed, near_misses
+from outspoken.patterns.near_miss import near_misses
 from outspoken.results.edits import shown
 
 from .call_shapes import begins_with_opener, call_shapes, holds_shape, opens_call
 from .keys import lacking, required_absent
+from .markup_in_values import ends_in_opener, holds_field, holds_markup
 from .proof import (
     ENDS_BY_SUPPLY,
     PADDED,
@@ -45,8 +45,6 @@ from .proof import (
 )
 from .schema_objections import (
     Objection,
-    has_others,
-    has_those_of_named,
     is_declaration,
     is_unlike,
     may_violate,
@@ -74,8 +72,6 @@ _MEMBER = lazy_pattern(r"\"\s{0,9},\s{0,99}\"[^\"\n]{1,60}\"\s{0,9}:")
 #: A text of which the first bracket closes, and opens another one before it closes again; or the last word of which
 #: is in a bracket that never closes.
 _CLOSES = lazy_pattern(r"\A[^\[\]]*\][^\]]*\[[^\]]*\[|\s\[[^\[\]]*\Z")
-#: A field behind a tab, of which the name or the colon may have a mistake.
-_FIELD = lazy_pattern(r"\t[ ]?([^\W\d]{1,20}(?:[ \W][^\W\d]{1,20}?)?)\W{0,2}(?:\d|:)")
 #: Repairs that make a text of what should be a number.
 _NO_NUMBERS = frozenset({"loose-number", "thousands-separator", "not-finite"})
 #: What may stand between two calls of a list.
@@ -149,31 +145,15 @@ def refusal_of_action(
     ]
     if "" in keys_within(arguments):
         found.append(Objection("unproven", "a value has no name"))
-    if others and (odd := _ends_in_opener(state, others)):
+    if others and (odd := ends_in_opener(state, others)):
         found.append(Objection("unproven", f"the name {shown(odd)} seems to hold the beginning of another action", odd))
     if others and state.recorder.edits:
         found.append(Objection("unknown-argument", f"an action of this kind has no argument `{others[0]}`", others[0]))
     if state.recorder.edits:
         found += _of_values(state.recorder.edits, arguments, known - arguments.keys(), mapping.expression)
-    elif key := _holds_field(state, arguments, known - arguments.keys()):
+    elif key := holds_field(state, arguments, known - arguments.keys()):
         found.append(Objection("unproven", f"the value of `{key}` seems to hold another argument", key))
     return found[0] if found else None
-
-
-def _ends_in_opener(state: ReplyState, names: Iterable[str]) -> str:
-    """The first name that ends with the opening marker of a field, as `poaction:` does with `action:`; "" if none."""
-    automaton = registry.automaton(state.header.format)
-    forms = opening_forms(automaton) if has_fields(automaton) else ()
-    return next((name for name in names for form in forms if f"{name}{form[-1]}".endswith(form)), "")
-
-
-def _holds_field(state: ReplyState, arguments: dict[str, Any], absent: Collection[str]) -> str:
-    """The key of a value that holds an absent argument behind a tab, of which the name or the colon has a mistake."""
-    for key, value in arguments.items():
-        for field in _FIELD.finditer(value) if isinstance(value, str) and "\t" in value else ():
-            if re.sub(r"\W", "", field[1]) in absent and has_fields(registry.automaton(state.header.format)):
-                return key
-    return ""
 
 
 def _of_values(
@@ -278,7 +258,7 @@ def _of_text(
         found.append(Objection("lone-surrogate", "a string of the arguments holds half a character"))
     if text and not node.keyed and loses_path(text):
         found.append(Objection("lost-path", "a path in the arguments is written with single backslashes"))
-    if _holds_markup(state, node, name, arguments, is_unlike=is_unlike, is_call=is_call, is_action=is_action):
+    if holds_markup(state, node, name, arguments, is_unlike=is_unlike, is_call=is_call, is_action=is_action):
         found.append(Objection("unproven", "a value holds markup that may belong to the call"))
     if is_action and node.ends_by_chance and (key := _may_run_over(state, arguments)):
         found.append(Objection("unproven", f"the value of `{key}` may end before its last bracket", key))
@@ -288,30 +268,6 @@ def _of_text(
         found.append(Objection("unproven", "the call begins inside a value of another one, which may hold it"))
     found += _of_repairs(state, node, name, arguments, end, is_action=is_action)
     return found
-
-
-def _holds_markup(
-    state: ReplyState,
-    node: OpenNode,
-    name: str,
-    arguments: dict[str, Any],
-    *,
-    is_unlike: bool,
-    is_call: bool,
-    is_action: bool,
-) -> bool:
-    """Does a value hold markup that may belong to the call?"""
-    tools = state.context.tools
-    is_certain = node.looseness == "certain" and (
-        not is_action or bool(state.recorder.edits) or _holds_opener(state, arguments)
-    )
-    is_open = node.looseness == "unbalanced" and (
-        _holds_end(state, arguments) if is_action else tools is None or name not in tools
-    )
-    is_likely = bool(node.looseness) and (is_unlike or _names_tool(state, arguments))
-    if is_call and not is_likely and has_others(tools, name, arguments):
-        is_likely = has_those_of_named(tools, name, arguments) or _holds_call(state, arguments)
-    return is_certain or is_open or is_likely
 
 
 def _of_name(state: ReplyState, name: str) -> Iterator[Objection]:
@@ -348,42 +304,6 @@ def _of_absent(
         yield Objection("unproven", f"the value of `{key}` seems to hold another argument", key)
     if loses_argument(written) and has_terminal(registry.automaton(state.header.format), "PYTHON_VALUE"):
         yield Objection("unproven", f"the argument `{next(iter(absent))}` may be lost beside a comma or a string")
-
-
-def _names_tool(state: ReplyState, arguments: dict[str, Any]) -> bool:
-    """Is the name of a given tool in a value, where markup has it?"""
-    tools = state.context.tools
-    texts = [value for value in arguments.values() if isinstance(value, str)]
-    return tools is not None and any(
-        name in text and re.search(rf"[=\"'>|]{re.escape(name)}[\"'<>|]", text)
-        for name in tools.names
-        for text in texts
-    )
-
-
-def _holds_opener(state: ReplyState, arguments: dict[str, Any]) -> bool:
-    """Does a marker that opens something, or half of one, and a word, stand behind a line break or a tab of a value?
-
-    One word, such as the name of an action, may stand between them.
-    """
-    opening = opening_forms(registry.automaton(state.header.format))
-    forms = "|".join([re.escape(form[: (len(form) + 1) // 2 if mistakes_allowed(form) else None]) for form in opening])
-    return bool(forms) and _is_in_value(rf"[\n\r\t]\s*(?:(?:\w+\s*)?(?:{forms})\s*\w|<\Z)", arguments)
-
-
-def _holds_call(state: ReplyState, arguments: dict[str, Any]) -> bool:
-    texts = [value for value in arguments.values() if isinstance(value, str)]
-    return any(opens_call(registry.automaton(state.header.format), text, None) for text in texts)
-
-
-def _holds_end(state: ReplyState, arguments: dict[str, Any]) -> bool:
-    """Does a closing tag of the format stand in a value, and a tag that names something as `<…=` behind it?"""
-    closing = [re.escape(form) for form in closing_forms(registry.automaton(state.header.format)) if form[:2] == "</"]
-    return bool(closing) and _is_in_value(rf"(?:{'|'.join(closing)})\s*<\w[\w:.-]*=", arguments)
-
-
-def _is_in_value(pattern: str, arguments: dict[str, Any]) -> bool:
-    return any(isinstance(value, str) and re.search(pattern, value) for value in arguments.values())
 
 
 def _of_shapes(

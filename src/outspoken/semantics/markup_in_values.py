@@ -1,0 +1,98 @@
+"""Markup in the values and the names of a finished call: what may belong to the call, or to another one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING, Any
+
+from outspoken.grammar import registry
+from outspoken.grammar.value_markup import closing_forms, has_fields, opening_forms
+from outspoken.patterns.lazy import lazy_pattern
+from outspoken.patterns.near_miss import mistakes_allowed
+
+from .call_shapes import opens_call
+from .schema_objections import has_others, has_those_of_named
+from .state import ReplyState
+
+if TYPE_CHECKING:
+    from .open_node import OpenNode
+
+#: A field behind a tab, of which the name or the colon may have a mistake.
+_FIELD = lazy_pattern(r"\t[ ]?([^\W\d]{1,20}(?:[ \W][^\W\d]{1,20}?)?)\W{0,2}(?:\d|:)")
+
+
+def holds_markup(
+    state: ReplyState,
+    node: OpenNode,
+    name: str,
+    arguments: dict[str, Any],
+    *,
+    is_unlike: bool,
+    is_call: bool,
+    is_action: bool,
+) -> bool:
+    """Does a value hold markup that may belong to the call?"""
+    tools = state.context.tools
+    is_certain = node.looseness == "certain" and (
+        not is_action or bool(state.recorder.edits) or _holds_opener(state, arguments)
+    )
+    is_open = node.looseness == "unbalanced" and (
+        _holds_end(state, arguments) if is_action else tools is None or name not in tools
+    )
+    is_likely = bool(node.looseness) and (is_unlike or _names_tool(state, arguments))
+    if is_call and not is_likely and has_others(tools, name, arguments):
+        is_likely = has_those_of_named(tools, name, arguments) or _holds_call(state, arguments)
+    return is_certain or is_open or is_likely
+
+
+def _names_tool(state: ReplyState, arguments: dict[str, Any]) -> bool:
+    """Is the name of a given tool in a value, where markup has it?"""
+    tools = state.context.tools
+    texts = [value for value in arguments.values() if isinstance(value, str)]
+    return tools is not None and any(
+        name in text and re.search(rf"[=\"'>|]{re.escape(name)}[\"'<>|]", text)
+        for name in tools.names
+        for text in texts
+    )
+
+
+def _holds_opener(state: ReplyState, arguments: dict[str, Any]) -> bool:
+    """Does a marker that opens something, or half of one, and a word, stand behind a line break or a tab of a value?
+
+    One word, such as the name of an action, may stand between them.
+    """
+    opening = opening_forms(registry.automaton(state.header.format))
+    forms = "|".join([re.escape(form[: (len(form) + 1) // 2 if mistakes_allowed(form) else None]) for form in opening])
+    return bool(forms) and _is_in_value(rf"[\n\r\t]\s*(?:(?:\w+\s*)?(?:{forms})\s*\w|<\Z)", arguments)
+
+
+def _holds_call(state: ReplyState, arguments: dict[str, Any]) -> bool:
+    texts = [value for value in arguments.values() if isinstance(value, str)]
+    return any(opens_call(registry.automaton(state.header.format), text, None) for text in texts)
+
+
+def _holds_end(state: ReplyState, arguments: dict[str, Any]) -> bool:
+    """Does a closing tag of the format stand in a value, and a tag that names something as `<…=` behind it?"""
+    closing = [re.escape(form) for form in closing_forms(registry.automaton(state.header.format)) if form[:2] == "</"]
+    return bool(closing) and _is_in_value(rf"(?:{'|'.join(closing)})\s*<\w[\w:.-]*=", arguments)
+
+
+def _is_in_value(pattern: str, arguments: dict[str, Any]) -> bool:
+    return any(isinstance(value, str) and re.search(pattern, value) for value in arguments.values())
+
+
+def ends_in_opener(state: ReplyState, names: Iterable[str]) -> str:
+    """The first name that ends with the opening marker of a field, as `poaction:` does with `action:`; "" if none."""
+    automaton = registry.automaton(state.header.format)
+    forms = opening_forms(automaton) if has_fields(automaton) else ()
+    return next((name for name in names for form in forms if f"{name}{form[-1]}".endswith(form)), "")
+
+
+def holds_field(state: ReplyState, arguments: dict[str, Any], absent: Collection[str]) -> str:
+    """The key of a value that holds an absent argument behind a tab, of which the name or the colon has a mistake."""
+    for key, value in arguments.items():
+        for field in _FIELD.finditer(value) if isinstance(value, str) and "\t" in value else ():
+            if re.sub(r"\W", "", field[1]) in absent and has_fields(registry.automaton(state.header.format)):
+                return key
+    return ""
