@@ -79,6 +79,17 @@ def test_what_values_of_short_markers_hold_runs_as_little_streamed_as_whole(name
     assert args.stream([*text])[1] == reply
 
 
+@pytest.mark.parametrize("breaks", [3, 12, 40, 60])
+def test_line_breaks_that_a_marker_may_begin_with_are_held(tmp_path: Path, breaks: int) -> None:
+    file = tmp_path / "long_breaks.lark"
+    grammar = AUTHORED[1].read_text("utf-8").replace(AUTHORED[1].stem, file.stem)
+    file.write_text(grammar.replace('| "</perform>"', r"| /\s{0,50}<\/perform>/"), "utf-8")
+    args = ParseArguments(load_format(file), {}, "stop")
+    for end in ("</perform>", "</perf", '<perform tool="g">\n</perform>'):
+        text = '<perform tool="f">\n<with key="a" value="x' + "\n" * breaks + end
+        assert args.stream([*text])[1] == args.parse(text)
+
+
 @pytest.mark.parametrize("file", some(AUTHORED + SHORT, "asked", 0.15), ids=lambda file: file.stem)
 def test_what_all_formats_are_asked_holds_of_a_new_one(file: Path) -> None:
     """The fuzz finds nothing, and its example is written as it is."""

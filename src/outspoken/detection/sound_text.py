@@ -122,10 +122,11 @@ class SoundDetector(Detector[SoundCandidate]):
         self._read_head()
         self.run(final=True)
         self.output.flush()
-        plain, found = self._plain, None if self.detected is None else fast_path_of(self.detected, self._edition)
-        path = plain if found is None else found
-        given, others = (self.text, self.output, self.tools, self.settings, plain), self._names - {path.format, PLAIN}
-        if self._may_report_spaces() or not path.is_certain(*given, alternates=path is plain or bool(others)):
+        plain, path = self._plain, None if self.detected is None else fast_path_of(self.detected, self._edition)
+        alternates = path is None or not self._names <= {path.format, PLAIN}
+        if self._may_report_spaces() or not (path or plain).is_certain(
+            self.text, self.output, self.tools, self.settings, plain, alternates=alternates
+        ):
             raise NotSoundError
 
     def _read_head(self) -> None:

@@ -9,11 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from outspoken.grammar.automaton import MissingCloser, Transition
 from outspoken.grammar.leading_space import BREAKS, INDENTATION
-from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.near_miss import (
     begins_near_miss,
     first_characters,
@@ -25,12 +24,8 @@ from outspoken.patterns.near_miss import (
 
 from .text_buffer import TextBuffer
 
-#: The most line breaks where a closing marker is missing: those before and behind it, and nine of the next marker.
-_MOST_LINES = 11
-#: These line breaks, each with indentation behind it; and the same at the end of the text.
-_LINES = rf"(?:\r?\n{INDENTATION}){{0,{_MOST_LINES}}}"
-_REST = lazy_pattern(rf"(?!\Z){_LINES}\r?\Z")
-_ALL_LINES = lazy_pattern(_LINES)
+#: A closing marker that is missing had a line break before it and one behind it, and so many more may begin a marker.
+_LINES, _MOST_LINES = 2, 99
 
 
 class RareMarkers:
@@ -105,11 +100,11 @@ class RareMarkers:
         if not closers:
             return (), None
         text, begun_at = self.text.text, None
-        places, forms, patterns = _begins_of(closers)
-        for found in places.finditer(text, at):
+        beginning = _beginning_of(closers)
+        for found in beginning.places.finditer(text, at):
             if found.start() >= end:
                 break
-            state = _state_at(text, found.start(), forms, patterns)
+            state = beginning.state_at(text, found.start())
             if state == "begun" and begun_at is None:
                 begun_at = found.start()
             if state == "there":
@@ -157,24 +152,6 @@ def _begun_at(text: str, marker: Transition, at: int, last: int) -> int:
     return match.start() if match is not None and match.partial and match.start() < last else -1
 
 
-def _state_at(
-    text: str, place: int, forms: tuple[str, ...], patterns: tuple[str, ...]
-) -> Literal["there", "begun"] | None:
-    """What stands at a place of what a closer begins with: all of it, or the beginning."""
-    if _REST.match(text, place):
-        return "begun"
-    matches = [_arriving(pattern).match(text, place, partial=True) for pattern in patterns]
-    lines = _ALL_LINES.match(text, place)
-    place = place if lines is None else lines.end()
-    near = [form for form in forms if text[place] in first_characters(form)]
-    if any(match is not None and not match.partial for match in matches) or any(
-        text.startswith(form, place) or near_misses(text, place, form) for form in near
-    ):
-        return "there"
-    rest = [form for form in near if begins_near_miss(text[place : place + len(form) + 2], form)]
-    return "begun" if rest or any(matches) else None
-
-
 @lru_cache(maxsize=1024)
 def _arriving(pattern: str) -> Any:
     from outspoken.patterns.alike import compile_arriving  # whole texts need no `regex`
@@ -182,16 +159,55 @@ def _arriving(pattern: str) -> Any:
     return compile_arriving(pattern)
 
 
+class _ClosersBeginning(NamedTuple):
+    """With what some closers begin: a pattern of the `places`, texts of which each is nearly one, and patterns.
+
+    `lines` are the line breaks that may precede all of them, and `rest` is the same at the end of the text.
+    """
+
+    places: re.Pattern[str]
+    forms: tuple[str, ...]
+    patterns: tuple[str, ...]
+    lines: re.Pattern[str]
+    rest: re.Pattern[str]
+
+    def state_at(self, text: str, place: int) -> Literal["there", "begun"] | None:
+        """What stands at a place of what a closer begins with: all of it, or the beginning."""
+        if self.rest.match(text, place):
+            return "begun"
+        matches = [_arriving(pattern).match(text, place, partial=True) for pattern in self.patterns]
+        lines = self.lines.match(text, place)
+        place = place if lines is None else lines.end()
+        near = [form for form in self.forms if text[place] in first_characters(form)]
+        if any(match is not None and not match.partial for match in matches) or any(
+            text.startswith(form, place) or near_misses(text, place, form) for form in near
+        ):
+            return "there"
+        rest = [form for form in near if begins_near_miss(text[place : place + len(form) + 2], form)]
+        return "begun" if rest or any(matches) else None
+
+
 @lru_cache(maxsize=1024)
-def _begins_of(closers: tuple[MissingCloser, ...]) -> tuple[re.Pattern[str], tuple[str, ...], tuple[str, ...]]:
-    """With what closers begin: a pattern of the places, texts of which each is nearly one, and patterns."""
+def _beginning_of(closers: tuple[MissingCloser, ...]) -> _ClosersBeginning:
+    """With what some closers begin."""
     forms = dict.fromkeys([form for closer in closers for form in closer.nearly])
-    patterns = dict.fromkeys([rf"{_LINES}(?:{closer.begins})" for closer in closers if closer.begins])
+    begins = dict.fromkeys([closer.begins for closer in closers if closer.begins])
+    count = _LINES + max(map(_leading_breaks, begins), default=0)
+    lines = rf"(?:\r?\n{INDENTATION}){{0,{count}}}"
     chars = {char for form in forms for char in first_characters(form)}
     chars |= {char for closer in closers for char in closer.first}
     is_any = any(closer.begins and not closer.first for closer in closers)
     firsts = re.escape("".join(sorted(chars - {*BREAKS})))
     one, begun = (r"[^\n]", r"(?s:.)") if is_any else (f"[{firsts}]", rf"[\r\n{firsts}]")
-    behind = rf"{INDENTATION}(?:\r?\n{INDENTATION}){{0,{_MOST_LINES - 1}}}(?:{one}|\r?\Z)"
+    behind = rf"{INDENTATION}(?:\r?\n{INDENTATION}){{0,{count - 1}}}(?:{one}|\r?\Z)"
     places = rf"{begun}(?:(?<=[^\r\n])|(?<=\n){behind}|(?<=\r)(?:\n{behind}|\Z))"
-    return re.compile(places), tuple(forms), tuple(patterns)
+    patterns = tuple([rf"{lines}(?:{pattern})" for pattern in begins])
+    rest = re.compile(rf"(?!\Z){lines}\r?\Z")
+    return _ClosersBeginning(re.compile(places), tuple(forms), patterns, re.compile(lines), rest)
+
+
+def _leading_breaks(pattern: str) -> int:
+    """How many line breaks a match of a pattern may begin with."""
+    match = _arriving(pattern).match
+    breaks = range(1, _MOST_LINES + 1)
+    return next((count for count in breaks if match("\n" * count, partial=True) is None), _MOST_LINES + 1) - 1

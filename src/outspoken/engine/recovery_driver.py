@@ -383,7 +383,7 @@ class RecoveryDriver:
                 return False
             call.problem = f"the call of `{other.name}` can be read, but contradicts the arguments that were sent of it"
             if call.ends_by_chance:
-                return False  # what follows may be in a value, as it was when it was sent
+                return False  # the calls behind it may stand in one of its values
             builder.calls.unfinished(call, other.span[1], "invalid")
             damage.call = None
         speculation.accept()

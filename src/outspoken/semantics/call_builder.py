@@ -18,7 +18,7 @@ from outspoken.results.schemas.schema import fits
 from . import taken_in, unknown_keys
 from .action_builder import ActionBuilder
 from .answer_builder import AnswerBuilder
-from .call_shapes import closing_quotes, is_ended_by_chance
+from .call_shapes import closing_quotes, is_ended_by_argument, is_ended_by_chance
 from .keys import lacking, mentions
 from .open_node import EmbeddedValue, OpenNode
 from .segments import argument_text, as_text, bare_value, closing_text, end_call, object_of, place_name, types_of
@@ -234,8 +234,9 @@ class CallBuilder:
             node.looseness = worse(node.looseness, looseness)
         node.holds_rest = markup.holds_rest(text)
         node.ends_by_chance = node.ends_by_chance or is_ended_by_chance(value_end)
+        node.ends_at_argument = node.ends_at_argument or is_ended_by_argument(value_end)
         if text[-1:].isspace() and text.rstrip()[-1:] in closing_quotes(value_end):
-            node.looseness = "certain"  # the mark is there twice
+            node.looseness = "certain"  # its closing quotation mark is there twice
         if value_markup(value_end).is_in(text):
             node.problem = f"the value of `{node.key}` holds markup that may end it"
 
@@ -447,7 +448,8 @@ class CallBuilder:
             return ""
         names = lacking(self._tools, node.name, arguments)
         if names and mentions(names, arguments):
-            key = taken_in.takes_in_argument(taken_in.argument_marks(automaton), names, arguments)
+            marks, on_lines = taken_in.argument_marks(automaton), node.ends_at_argument
+            key = taken_in.takes_in_argument(marks, names, arguments, on_lines=on_lines)
             if key:
                 return f"the value of `{key}` seems to hold another argument"
         edits = self._recorder.edits

@@ -71,6 +71,16 @@ def is_ended_by_chance(value_end: Config) -> bool:
 
 
 @lru_cache(maxsize=2048)
+def is_ended_by_argument(value_end: Config) -> bool:
+    """Does what opens the next argument end a bare value, which has no closing marker of its own?"""
+    return any(
+        following.terminal.short == "ARG_NAME"
+        for opener in value_end.strict_transitions()[2]
+        for following in opener.target.strict_transitions()[2]
+    )
+
+
+@lru_cache(maxsize=2048)
 def closing_quotes(value_end: Config) -> frozenset[str]:
     """The quotation marks that end a bare value, which may hold others."""
     ends = [form for step in value_end.strict_transitions()[2] for form in written_forms(step.terminal)]

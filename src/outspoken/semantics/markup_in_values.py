@@ -41,7 +41,7 @@ def holds_markup(
         _holds_end(state, arguments) if is_action else tools is None or name not in tools
     )
     is_likely = bool(node.looseness) and (is_unlike or _names_tool(state, arguments))
-    if is_call and not is_likely and has_others(tools, name, arguments):
+    if is_call and node.ends_at_argument and not is_likely and has_others(tools, name, arguments):
         is_likely = has_those_of_named(tools, name, arguments) or _holds_call(state, arguments)
     return is_certain or is_open or is_likely
 

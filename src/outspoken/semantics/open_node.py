@@ -58,6 +58,8 @@ class OpenNode:
     holds_rest = False
     #: a bare value ends with what may also stand in it
     ends_by_chance = False
+    #: a bare value has no closing marker of its own: what opens the next argument ends it
+    ends_at_argument = False
     #: the markup says that the argument is a string
     is_text = False
     #: the argument's text is passed on as a JSON string while it arrives

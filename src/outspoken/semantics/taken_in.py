@@ -44,27 +44,37 @@ def argument_marks(automaton: Automaton) -> ArgumentMarks:
     return ArgumentMarks(found.argument_openers, marks) if has_bare and marks else ArgumentMarks((), frozenset())
 
 
-def takes_in_argument(marks: ArgumentMarks, names: Iterable[str], arguments: Mapping[str, Any]) -> str:
-    """The argument whose value holds one of these names as the beginning of another argument, mistakes aside; or ""."""
+def takes_in_argument(
+    marks: ArgumentMarks, names: Iterable[str], arguments: Mapping[str, Any], *, on_lines: bool
+) -> str:
+    """The argument whose value holds one of these names as the beginning of another argument, mistakes aside; or "".
+
+    If arguments stand `on_lines` without closing markers, the marker before the name may be missing, too.
+    """
     for key, value in arguments.items():
-        if value.__class__ is str and any(True for name in names for _ in _places(marks, name, value)):
+        if value.__class__ is str and any(
+            True for name in names for _ in _places(marks, name, value, on_lines=on_lines)
+        ):
             return key
     return ""
 
 
-def _places(marks: ArgumentMarks, name: str, text: str) -> Iterator[int]:
+def _places(marks: ArgumentMarks, name: str, text: str, *, on_lines: bool) -> Iterator[int]:
     for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)([^\w\n]{{0,{_NEAR}}})", text):
-        at, is_named = match.start(), not marks.behind.isdisjoint(match[1])
-        begins_line = len(match[1].strip()) > 1 and text[at - 1 : at] == "\n"
-        if (is_named and begins_line) or (
-            (is_named or match[1][:2].isspace())
-            and any(_is_before(opener, text, at, is_named=is_named) for opener in marks.openers)
-        ):
+        at, signs = match.start(), {*match[1]} - {" ", "\t"}
+        is_named, is_line = not marks.behind.isdisjoint(signs), on_lines and text[at - 1 : at] == "\n"
+        lacks_opener = is_line and signs <= marks.behind and len(match[1].strip()) > 1
+        is_open = is_named or match[1][:2].isspace()
+        if lacks_opener or (is_open and any(_is_before(one, text, at, is_named=is_named) for one in marks.openers)):
             yield at
 
 
 def _is_before(opener: str, text: str, at: int, *, is_named: bool) -> bool:
-    """Does a marker stand before a place, with a mistake at most if what follows the name `is_named`, too?"""
+    """Does a marker stand before a name, maybe with a mistake?
+
+    If the marker behind the name is missing, the name is not `is_named`, and what is left of a short marker or a line
+    break is not enough.
+    """
     if not opener:
         return is_named and _LINE_START.search(text, max(at - 3, 0), at) is not None
     if is_distinct_marker(opener):

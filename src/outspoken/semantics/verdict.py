@@ -43,13 +43,7 @@ from .proof import (
     pads_number,
     texts_within,
 )
-from .schema_objections import (
-    Objection,
-    is_declaration,
-    is_unlike,
-    may_violate,
-    objections,
-)
+from .schema_objections import Objection, is_declaration, is_unlike, may_violate, objections
 from .state import CutValue, ReplyState
 
 if TYPE_CHECKING:
