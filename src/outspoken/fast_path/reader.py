@@ -283,7 +283,11 @@ class FastPath:
             return True
         fields: dict[str, object] = segment.__dict__
         return self._has_fields and (
-            bool(fields.get("extra")) or any("\t" in str(value) for key, value in fields.items() if key != "raw")
+            bool(fields.get("extra"))
+            or any(
+                "\t" in value or self._markup.may_hold(value)
+                for value in [str(value) for key, value in fields.items() if key != "raw"]
+            )
         )
 
     def _has_odd_values(self, raw: str) -> bool:

@@ -9,7 +9,7 @@ from itertools import accumulate, pairwise
 from typing import Literal, NamedTuple
 
 from .lazy import lazy_pattern
-from .markup_search import MarkupSearch, ValueMarkup
+from .markup_search import MarkupSearch, ValueMarkup, is_distinct_marker
 from .near_miss import begins_near, mistakes_allowed
 
 #: The name in an opening tag, and the end of the tag.
@@ -52,6 +52,9 @@ class LooseMarkup:
         self._closers, self._own = {form.lower() for form in closers}, {form.lower() for form in own}
         self.rests = MarkerRests.of([*openers], [*own])
         self._rest = re.compile(self.rests.pattern() or "(?!)")
+        #: what ends the name before the value, in lower case, if it is too short to be searched for
+        self._name_ends = [one.strip().lower() for one in openers if one.strip() and not is_distinct_marker(one)]
+        self._named = re.compile(rf"\s{{0,9}}[\w.\-]{{1,64}}\s?(?:{'|'.join(map(re.escape, self._name_ends)) or '(?!)'})")
         #: what stands before the value; it is doubled where the value begins with it
         self._before = tuple(before)
         self._followers = tuple([form.lower() for form in followers])
@@ -67,7 +70,7 @@ class LooseMarkup:
     @cached_property
     def signs(self) -> set[str]:
         """In lower case, one of these is in every value in which something is found."""
-        edges = {text[0].lower() for text in (*self._before, *self.near)}
+        edges = {*self._name_ends, *[text[0].lower() for text in (*self._before, *self.near)]}
         return {*edges, *self.rests.signs, *self.forms, *["<"] * any(form[:1] == "<" for form in self._own)}
 
     def find(self, text: str) -> Looseness:
@@ -111,6 +114,10 @@ class LooseMarkup:
     def holds_rest(self, text: str) -> bool:
         """Does a value hold what may be a part of a marker beside it? See `MarkerRests`."""
         return any(sign in text for sign in self.rests.signs) and self._rest.search(text) is not None
+
+    def begins_named(self, text: str) -> bool:
+        """Does a value begin as an argument does, with a name and what ends it? If it is its own name, it is doubled."""
+        return self._named.match(text) is not None
 
     def _is_followed(self, text: str, markers: list[re.Match[str]]) -> bool:
         """Does the value's own closing marker stand directly before what opens the next value? In a sentence, too."""
@@ -286,6 +293,7 @@ class ValueCheck:
         return (
             bool(self._loose.find(text))
             or self._loose.holds_rest(text)
+            or self._loose.begins_named(lowered)
             or self._ending.is_in(text)
             or self._markers.may_hold(text)
         )

@@ -267,6 +267,8 @@ class CallBuilder:
             if written.startswith((f'{key}>"', f'{key}>\n"')):
                 node.problem = f"the quote before the value of `{key}` may close its name"
         if node.bare is not None:
+            if self._begins_with_name(node, key, start):
+                node.problem = f"the value of `{key}` begins with its own name, as the argument does"
             value, text = self._bare_value(node, key, start), None
         else:
             value, text = self._state.last_value, self._state.last_text
@@ -286,6 +288,14 @@ class CallBuilder:
         node.head, node.is_text, node.holds_rest = "", False, False
         if self._answers.enabled and self._answers.is_answer(node):
             self._answers.send_rest(node)
+
+    def _begins_with_name(self, node: OpenNode, key: str, start: int) -> bool:
+        """Does a bare value begin with the name of its argument and the marker behind that, as if they were doubled?"""
+        value = "".join(node.bare or ())
+        if not key or not value.lstrip().startswith(key):
+            return False
+        before = self._state.source.slice(node.key_start, start).partition(value)[0].rstrip()
+        return before.startswith(key) and before != key and value.lstrip().startswith(before)
 
     def _repeat(self, node: OpenNode, key: str, value: Any, start: int) -> None:
         """An argument is given a second time: with another value, nothing tells which one was meant."""

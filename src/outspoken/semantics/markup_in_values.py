@@ -16,6 +16,8 @@ from .schema_objections import has_others, has_those_of_named
 from .state import ReplyState
 
 if TYPE_CHECKING:
+    from outspoken.actions.mapping import ActionMapping
+
     from .open_node import OpenNode
 
 #: A field behind a tab, of which the name or the colon may have a mistake.
@@ -87,6 +89,17 @@ def ends_in_opener(state: ReplyState, names: Iterable[str]) -> str:
     automaton = registry.automaton(state.header.format)
     forms = opening_forms(automaton) if has_fields(automaton) else ()
     return next((name for name in names for form in forms if f"{name}{form[-1]}".endswith(form)), "")
+
+
+def holds_action(state: ReplyState, arguments: dict[str, Any], mapping: ActionMapping) -> str:
+    """The key of a value that holds the opening marker of fields right behind a letter, and the name of an action."""
+    automaton = registry.automaton(state.header.format)
+    forms = "|".join(map(re.escape, opening_forms(automaton))) if has_fields(automaton) else ""
+    for key, value in arguments.items():
+        for found in re.finditer(rf"(?<=\w)(?:{forms})[ ]?(\w+)", value) if forms and isinstance(value, str) else ():
+            if mapping.is_name(found[1]):
+                return key
+    return ""
 
 
 def holds_field(state: ReplyState, arguments: dict[str, Any], absent: Collection[str]) -> str:

@@ -26,7 +26,7 @@ from outspoken.results.edits import shown
 
 from .call_shapes import begins_with_opener, call_shapes, holds_shape, opens_call
 from .keys import lacking, required_absent
-from .markup_in_values import ends_in_opener, holds_field, holds_markup
+from .markup_in_values import ends_in_opener, holds_action, holds_field, holds_markup
 from .proof import (
     ENDS_BY_SUPPLY,
     PADDED,
@@ -143,6 +143,8 @@ def refusal_of_action(
         found.append(Objection("unproven", f"the name {shown(odd)} seems to hold the beginning of another action", odd))
     if others and state.recorder.edits:
         found.append(Objection("unknown-argument", f"an action of this kind has no argument `{others[0]}`", others[0]))
+    if key := holds_action(state, arguments, mapping):
+        found.append(Objection("unproven", f"the value of `{key}` seems to hold the beginning of another action", key))
     if state.recorder.edits:
         found += _of_values(state.recorder.edits, arguments, known - arguments.keys(), mapping.expression)
     elif key := holds_field(state, arguments, known - arguments.keys()):
