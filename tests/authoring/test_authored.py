@@ -28,7 +28,8 @@ TABLES = tables(__file__)
 
 AUTHORED = sorted((Path(__file__).parent / "authored").glob("*.lark"))
 #: Formats of lines, of indentation and of attributes, none of whose markers is long.
-SHORT = sorted((Path(__file__).parent / "short_markers").glob("*.lark"))
+ONE_SIGN = sorted((Path(__file__).parent / "one_sign").glob("*.lark"))
+SHORT = sorted((Path(__file__).parent / "short_markers").glob("*.lark")) + ONE_SIGN
 #: A grammar has at most so many lines.
 LONGEST = 40
 
@@ -36,7 +37,7 @@ every_file = pytest.mark.parametrize("file", AUTHORED + SHORT, ids=lambda file: 
 
 
 def test_the_grammars_are_short() -> None:
-    assert [len(file.read_text("utf-8").splitlines()) <= LONGEST for file in AUTHORED + SHORT] == [True] * 11
+    assert [len(file.read_text("utf-8").splitlines()) <= LONGEST for file in AUTHORED + SHORT] == [True] * 14
 
 
 @every_file
@@ -52,13 +53,14 @@ def test_a_mistake_in_the_markup_is_safe_at_once(file: Path) -> None:
     """One character, with tools: nothing runs wrong or is lost, much is read as meant, and pieces give the same reply.
 
     Where markers are short, the shape of a line is the evidence; there, hardly anything is lost, and half is meant.
+    A sign or a word between blanks is hardly ever repaired.
     """
     readings = [read(case, pieces=at % 5 == 0) for at, case in enumerate(cases(load_format(file), 0, 60, CHARACTERS))]
     counts = Counter(reading.outcome for reading in readings)
     assert [reading.case.text for reading in readings if reading.differs] == []
     assert [reading.case.text for reading in readings if reading.outcome.startswith("wrong")] == []
     assert counts["lost"] <= (0.03 if file in SHORT else 0) * len(readings)
-    assert counts["meant"] >= (0.45 if file in SHORT else 0.6) * len(readings)
+    assert counts["meant"] >= (0.25 if file in ONE_SIGN else 0.45 if file in SHORT else 0.6) * len(readings)
 
 
 @pytest.mark.parametrize("file", SHORT, ids=lambda file: file.stem)

@@ -459,9 +459,10 @@ def _is_usual(call: ToolCall, known: Mapping[str, Any]) -> bool:
 
 
 def _values_name(tools: Tools, arguments: Mapping[str, Any]) -> bool:
-    """Is the name of a tool in a value, in any case?"""
+    """Is the name of a tool in a value, in any case, or is its last line nothing but signs?"""
     joined = str([*arguments.values()]).lower()
-    return any(name.lower() in joined for name in tools.names)
+    last = [value[value.rfind("\n") + 1 :] for value in arguments.values() if value.__class__ is str and "\n" in value]
+    return any(name.lower() in joined for name in tools.names) or any(line and not line[-1].isalnum() for line in last)
 
 
 def _may_be_tagged(raw: str, text: Text, following: Any) -> bool:

@@ -30,7 +30,7 @@ from outspoken.results.errors import GrammarError
 from .header import Header, read_header
 from .sources import own_folder, sources
 from .tables import BROKEN, START, Rule, Tables, Terminal, order
-from .vocabulary import EMBEDDED_VALUES, FREE_TEXT, NODES, SPELLED_VALUES, short
+from .vocabulary import CALLS, EMBEDDED_VALUES, FREE_TEXT, NODES, SPELLED_VALUES, short
 
 _LOADING: Any = load_grammar
 _LITERALS: Any = _LOADING.PrepareLiterals() * _LOADING.TerminalTreeToPattern()
@@ -83,7 +83,7 @@ def _compiled(text: str, path: Path, recorded: dict[str, int] | None) -> Tables:
         states, nodes, start = _states(analyses[symbol], numbers, rules, symbol)
         made = Tables(
             header=header,
-            terminals=_with_open_markers(terminals, states),
+            terminals=_with_open_markers(_without_openers(terminals, states, nodes), states),
             rules=rules,
             states=states,
             nodes=nodes,
@@ -217,6 +217,34 @@ def terminal_of(name: str, definition: TerminalDef, written: Spelling | None, pa
         first_chars(regex) if bounded else "",
         spellings_of(regex),
     )
+
+
+def _without_openers(
+    terminals: dict[str, Terminal], states: tuple[dict[str, int], ...], nodes: tuple[str, ...]
+) -> dict[str, Terminal]:
+    """A string that ends bare values is not read before what goes on with it where a call opens, as "```tool" does."""
+    opens = {
+        name for state in states for name, to in state.items() if to >= 0 and not CALLS.isdisjoint(nodes[to].split())
+    }
+    openers = {terminals[name].canonical for name in opens if name in terminals}
+    ends = {
+        name
+        for state in states
+        for value in state
+        if short(value) == "ARG_VALUE" and state[value] >= 0
+        for name in states[state[value]]
+        if name in terminals
+    }
+    found = dict(terminals)
+    for name in ends:
+        written = terminals[name].canonical
+        behind = {form[len(written)] for form in openers if form.startswith(written) and form != written}
+        if written and terminals[name].regex == re.escape(written) and (signs := "".join(sorted(behind)).strip()):
+            regex = f"{re.escape(written)}(?![{re.escape(signs)}])"
+            found[name] = terminals[name]._replace(
+                regex=regex, grows=may_grow(regex), may_stay_open=may_stay_open(regex), spelled=spellings_of(regex)
+            )
+    return found
 
 
 def _with_open_markers(terminals: dict[str, Terminal], states: tuple[dict[str, int], ...]) -> dict[str, Terminal]:

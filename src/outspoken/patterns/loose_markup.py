@@ -54,7 +54,8 @@ class LooseMarkup:
         self._rest = re.compile(self.rests.pattern() or "(?!)")
         #: what ends the name before the value, in lower case, if it is too short to be searched for
         self._name_ends = [one.strip().lower() for one in openers if one.strip() and not is_distinct_marker(one)]
-        self._named = re.compile(rf"\s{{0,9}}[\w.\-]{{1,64}}\s?(?:{'|'.join(map(re.escape, self._name_ends)) or '(?!)'})")
+        name_ends = "|".join(map(re.escape, self._name_ends)) or "(?!)"
+        self._named = re.compile(rf"\s{{0,9}}[\w.\-]{{1,64}}\s?(?:{name_ends})")
         #: what stands before the value; it is doubled where the value begins with it
         self._before = tuple(before)
         self._followers = tuple([form.lower() for form in followers])
@@ -116,7 +117,7 @@ class LooseMarkup:
         return any(sign in text for sign in self.rests.signs) and self._rest.search(text) is not None
 
     def begins_named(self, text: str) -> bool:
-        """Does a value begin as an argument does, with a name and what ends it? If it is its own name, it is doubled."""
+        """Does a value begin as an argument does, with a name and what ends it? Its own name is doubled then."""
         return self._named.match(text) is not None
 
     def _is_followed(self, text: str, markers: list[re.Match[str]]) -> bool:

@@ -269,6 +269,8 @@ class CallBuilder:
         if node.bare is not None:
             if self._begins_with_name(node, key, start):
                 node.problem = f"the value of `{key}` begins with its own name, as the argument does"
+            elif "".join(node.bare)[1:2] == " " and taken_in.is_behind_odd(self._recorder.edits, start):
+                node.problem = f"the value of `{key}` begins with a sign that may stand in the marker before it"
             value, text = self._bare_value(node, key, start), None
         else:
             value, text = self._state.last_value, self._state.last_text

@@ -94,7 +94,7 @@ def find_shape(text: str, tools: Tools | None, shapes: CallShapes) -> re.Match[s
             for match in re.finditer(rf"(?<![\w.]){re.escape(name)}", text):
                 is_whole = not re.match(r"\w", text[match.end() :][:1])
                 if _is_begun(text, match, shapes) or (
-                    is_whole and (_is_opened(text, match, shapes) or _has_argument(text, match, tools))
+                    is_whole and (_is_opened(text, match, shapes) or _has_argument(text, match, tools, shapes))
                 ):
                     return match
     return _find_arguments(text, tools, shapes)
@@ -115,11 +115,11 @@ def _find_arguments(text: str, tools: Tools | None, shapes: CallShapes) -> re.Ma
 
 
 def _is_begun(text: str, name: re.Match[str], shapes: CallShapes) -> bool:
-    """Does what opens a call, of more than one character, stand right before the name? A word begins its line."""
+    """Does what opens a call stand right before the name? A word begins its line; one ASCII sign is not enough."""
     line = text.rfind("\n", 0, name.start()) + 1
     lead = text[max(line, name.start() - _LEAD) : name.start()].strip()
     return any(
-        len(opener) > 1 and lead.endswith(opener) and (lead == opener or not opener.isalnum())
+        (len(opener) > 1 or not opener.isascii()) and lead.endswith(opener) and (lead == opener or not opener.isalnum())
         for opener in shapes.openers
     )
 
@@ -144,10 +144,15 @@ def _is_near(lead: str, opener: str) -> bool:
     return lead == opener or (len(lead) < len(opener) + 2 and opener in lead)
 
 
-def _has_argument(text: str, name: re.Match[str], tools: Tools | None) -> bool:
-    """Does an argument of the tool stand behind its name, with a sign that gives it a value?"""
+def _has_argument(text: str, name: re.Match[str], tools: Tools | None, shapes: CallShapes) -> bool:
+    """Does an argument of the tool stand behind its name, with a sign that gives it a value?
+
+    A word that the format writes behind names may stand between them.
+    """
     rest = text[name.end() : name.end() + _REST]
-    return any(re.match(rf"{_GAP}{re.escape(key)}{_SIGN}", rest) for key in lacking(tools, name[0], {}))
+    words = "|".join([re.escape(form.strip()) for form in shapes.behind if form.strip().isalpha()])
+    gap = rf"(?:{_GAP}|\s{{0,9}}(?:{words})\s{{1,9}})" if words else _GAP
+    return any(re.match(rf"{gap}{re.escape(key)}{_SIGN}", rest) for key in lacking(tools, name[0], {}))
 
 
 def holds_shape(text: str, name: str, arguments: Mapping[str, Any], tools: Tools | None, shapes: CallShapes) -> bool:

@@ -23,7 +23,9 @@ _NEAR = 6
 #: A line break, and at most two more characters, before a name.
 _LINE_START = lazy_pattern(r"\n[^\w\n]{0,2}\Z")
 _PUNCTUATION_BEFORE = lazy_pattern(r"[^\w\n]{1,3}\Z")
-#: What is left of an opener of one sign between blanks that lost the sign.
+#: Signs that a value may well begin with.
+_OWN = frozenset("\"'`()[]{}/.-#@$,;")
+#: What is left of an opener of one sign or word between blanks that lost it.
 _GAP_BEFORE = lazy_pattern(r"[^\s][ \t]{2,3}\Z")
 
 
@@ -73,7 +75,7 @@ def _is_before(opener: str, text: str, at: int, *, is_named: bool) -> bool:
     """Does a marker stand before a name, maybe with a mistake?
 
     If the marker behind the name is missing, the name is not `is_named`, and what is left of a short marker or a line
-    break is not enough.
+    break is not enough. A word has half of the letters of the marker, or all of them if the name is not named.
     """
     if not opener:
         return is_named and _LINE_START.search(text, max(at - 3, 0), at) is not None
@@ -82,8 +84,12 @@ def _is_before(opener: str, text: str, at: int, *, is_named: bool) -> bool:
         near = text[first:at]  # not all of a long value, which may hold the name many times
         starts = range(max(at - len(opener) + 3, 0) - first)
         return any(end == len(near) for start in starts for end, _ in near_misses(near, start, opener))
-    if is_named and len(opener) == 1 and _GAP_BEFORE.search(text, max(at - 4, 0), at) is not None:
+    is_word = opener.isalpha()
+    if is_named and (is_word or len(opener) == 1) and _GAP_BEFORE.search(text, max(at - 4, 0), at) is not None:
         return True
+    if is_word:
+        word = "".join(filter(str.isalpha, (text[max(at - len(opener) - 6, 0) : at].split() or [""])[-1]))
+        return word == opener or (is_named and 2 * len({*word.lower()} & {*opener.lower()}) >= len(opener))
     found = _PUNCTUATION_BEFORE.search(text, max(at - 3, 0), at)
     return found is not None and not set(found[0]).isdisjoint(opener)
 
@@ -95,12 +101,22 @@ def is_left_of_marker(edits: Collection[Edit], text: Callable[[int, int], str]) 
     """
     for edit in edits:
         marker = edit.after.strip()
-        if edit.code == "missing-marker" and 1 < len(marker) < SHORT_MARKER:
-            start = max(edit.start - 3, 0)
-            before, behind = text(start, edit.start).rstrip(), text(edit.end, edit.end + 1)
-            end = start + len(before)
-            if before and before[-1] in marker and not any(other.start < end <= other.end for other in edits):
+        if edit.code != "missing-marker" or not 0 < len(marker) < SHORT_MARKER:
+            continue
+        if len(marker) == 1:
+            if marker not in _OWN and marker in text(edit.end, edit.end + 3).strip()[:2]:
                 return True
-            if behind == marker[0] and not any(other.start <= edit.end < other.end for other in edits):
-                return True
+            continue
+        start = max(edit.start - 3, 0)
+        before, behind = text(start, edit.start).rstrip(), text(edit.end, edit.end + 1)
+        end = start + len(before)
+        if before and before[-1] in marker and not any(other.start < end <= other.end for other in edits):
+            return True
+        if behind == marker[0] and not any(other.start <= edit.end < other.end for other in edits):
+            return True
     return False
+
+
+def is_behind_odd(edits: Collection[Edit], at: int) -> bool:
+    """Does a value begin at an offset right behind a marker that is not written as the grammar expects it?"""
+    return any(edit.code == "odd-marker" and edit.end == at for edit in edits)

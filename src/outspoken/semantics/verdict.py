@@ -315,12 +315,20 @@ def _of_shapes(
     if node.ends_by_chance and tools is not None and "payload" not in node.kinds:
         words = [*tools.names, *lacking(tools, name, arguments)]
         for key, value in arguments.items():
+            if value.__class__ is str and "\n" in value and _ends_as_closer(state, value.rpartition("\n")[2].strip()):
+                yield Objection("unproven", f"the value of `{key}` seems to end with a part of the marker behind it")
             if value.__class__ is not str or not any(word in value for word in words):
                 continue
             named = is_unlike and any(other in value for other in tools.names)
             shapes = call_shapes(registry.automaton(state.header.format))
             if named or holds_shape(value, name, arguments, tools, shapes):
                 yield Objection("unproven", f"the value of `{key}` seems to hold a part of another one")
+
+
+def _ends_as_closer(state: ReplyState, line: str) -> bool:
+    """Is the last line of a value the beginning of a closing marker, of two signs at least?"""
+    forms = closing_forms(registry.automaton(state.header.format)) if len(line) > 1 and not line[-1].isalnum() else ()
+    return any(form.startswith(line) and form != line for form in map(str.strip, forms))
 
 
 def _of_repairs(
