@@ -13,7 +13,7 @@ from outspoken import load_format, parse, render
 from outspoken.authoring.check import check, findings
 from outspoken.authoring.fuzz import Fuzz
 from outspoken.authoring.fuzz.checks import ParseArguments
-from outspoken.authoring.fuzz.damage import CHARACTERS, cases
+from outspoken.authoring.fuzz.damage import CHARACTERS, TAGS, cases
 from outspoken.authoring.fuzz.sound import TOOLS
 from outspoken.authoring.shared.checkout import Checkout
 from outspoken.authoring.show import show_response
@@ -22,7 +22,8 @@ from tests.authoring.checkouts import GRAMMAR, LARK, arrows_in, checkout_in, com
 from tests.loops import SEED, some
 from tests.tables import tables
 from tools import docs
-from tools.damage.judging import read
+from tools.damage.judging import damaged_texts, read
+from tools.damage.responses import bases
 
 TABLES = tables(__file__)
 
@@ -30,14 +31,16 @@ AUTHORED = sorted((Path(__file__).parent / "authored").glob("*.lark"))
 #: Formats of lines, of indentation and of attributes, none of whose markers is long.
 ONE_SIGN = sorted((Path(__file__).parent / "one_sign").glob("*.lark"))
 SHORT = sorted((Path(__file__).parent / "short_markers").glob("*.lark")) + ONE_SIGN
+ACTIONS = sorted((Path(__file__).parent / "actions").glob("*.lark"))
 #: A grammar has at most so many lines.
 LONGEST = 40
 
-every_file = pytest.mark.parametrize("file", AUTHORED + SHORT, ids=lambda file: file.stem)
+every_file = pytest.mark.parametrize("file", AUTHORED + SHORT + ACTIONS, ids=lambda file: file.stem)
 
 
 def test_the_grammars_are_short() -> None:
-    assert [len(file.read_text("utf-8").splitlines()) <= LONGEST for file in AUTHORED + SHORT] == [True] * 14
+    every = AUTHORED + SHORT + ACTIONS
+    assert [len(file.read_text("utf-8").splitlines()) <= LONGEST for file in every] == [True] * 18
 
 
 @every_file
@@ -48,7 +51,7 @@ def test_a_new_format_is_sound(file: Path) -> None:
     assert [diagnostic.frame() for diagnostic in found if diagnostic.severity != "note"] == []
 
 
-@every_file
+@pytest.mark.parametrize("file", AUTHORED + SHORT, ids=lambda file: file.stem)
 def test_a_mistake_in_the_markup_is_safe_at_once(file: Path) -> None:
     """One character, with tools: nothing runs wrong or is lost, much is read as meant, and pieces give the same reply.
 
@@ -70,6 +73,19 @@ def test_no_unit_of_damage_runs_or_loses_a_call_in_silence(file: Path) -> None:
     outcomes = {case.text: read(case, pieces=False).outcome for case in made}
     assert [text for text, found in outcomes.items() if found in ("wrong, ok", "lost")] == []
     assert len(made) > 40
+
+
+@pytest.mark.parametrize("file", ACTIONS, ids=lambda file: file.stem)
+def test_no_mistake_runs_or_loses_an_action_in_silence(file: Path) -> None:
+    """Characters and tags. A sign that is doubled before a value stays in it, and is reported."""
+    name = load_format(file)
+    made = damaged_texts(bases(name, SEED), Random(f"{SEED} {name}"), 120, kinds=(*CHARACTERS, *TAGS))
+    readings = [read(case, pieces=at % 5 == 0) for at, case in enumerate(made)]
+    counts = Counter(reading.outcome for reading in readings)
+    assert [reading.case.text for reading in readings if reading.differs] == [], f"OUTSPOKEN_TEST_SEED={SEED}"
+    assert [r.case.text for r in readings if r.outcome in ("wrong, ok", "lost")] == [], f"OUTSPOKEN_TEST_SEED={SEED}"
+    assert counts["wrong, flagged"] <= 0.05 * len(readings)
+    assert counts["meant"] >= 0.4 * len(readings)
 
 
 @pytest.mark.parametrize(("name", "text", "running"), TABLES["IN_VALUES"])

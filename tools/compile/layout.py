@@ -11,14 +11,15 @@ from outspoken.fast_path import runtime
 from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.grammar.header import Header
 from outspoken.grammar.near_openers import all_forms
-from outspoken.grammar.value_markup import has_fields, has_terminal, openers_at_end
+from outspoken.grammar.value_markup import has_fields, has_terminal, openers_at_end, openers_of_actions
 from outspoken.patterns.analysis import required_chars
 from outspoken.patterns.markup_search import is_distinct_marker
 from outspoken.patterns.near_miss import SHORT_MARKER, fragments
 from outspoken.patterns.prefixes import prefixes
 from outspoken.patterns.spellings import spellings, without_conditions
 from outspoken.semantics import unread_markup
-from outspoken.semantics.call_shapes import is_ended_by_chance
+from outspoken.semantics.call_shapes import is_ended_by_argument, is_ended_by_chance
+from outspoken.semantics.taken_in import argument_marks
 from outspoken.semantics.think_markers import think_markers
 
 from .free_text import written_markers
@@ -70,9 +71,11 @@ def _constants(automaton: Automaton) -> dict[str, Any]:
         "LAST_OPENERS": tuple(openers_at_end(automaton)[0]),
         "TEXT_SIGNS": _text_signs(automaton),
         "ACTIONS": tuple(unread_markup.action_names(tables)),
+        "ACTION_ARGUMENTS": tuple(unread_markup.action_arguments(automaton)),
         "OVERLAP": _overlap(automaton),
         "THINKS": None if thinks is None else (*[one and one.pattern for one in patterns], thinks.sign),
         "HAS_FIELDS": has_fields(automaton),
+        "FIELD_SIGNS": _field_signs(automaton),
         "ENDS_BY_CHANCE": any(map(is_ended_by_chance, _value_configs(automaton))),
         "READS_PYTHON": has_terminal(automaton, "PYTHON_VALUE"),
         "READS_BARE": bool(unread_markup.bare_patterns(tables)),
@@ -102,6 +105,20 @@ def _text_signs(automaton: Automaton) -> str:
         return ""
     markers = Markers(free.target, "find")
     return markers.signs if markers.chars is None else markers.chars[1]
+
+
+def _field_signs(automaton: Automaton) -> str | None:
+    """The pattern of what is in each bare value of an action that may hold another argument or action, if one may.
+
+    Values with a closing marker of their own may hold these.
+    """
+    is_open = any(is_ended_by_chance(end) or is_ended_by_argument(end) for end in _value_configs(automaton))
+    if not (is_open and has_terminal(automaton, "ACTION_NAME")):
+        return None
+    marks = argument_marks(automaton)
+    signs = [*["\t"] * has_fields(automaton), *sorted(marks.behind), *openers_of_actions(automaton)]
+    numbers = [rf"{re.escape(opener)}\s?\w+[ ]?[\[(<]*-?\d" for opener in marks.openers if opener and marks.behind]
+    return "|".join([*map(re.escape, signs), *numbers]) or None
 
 
 def _near_openers(automaton: Automaton) -> tuple[list[str], list[str]]:

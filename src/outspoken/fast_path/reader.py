@@ -87,7 +87,9 @@ class FastPath:
         self.separates: bool = module.SEPARATES
         #: matches the markers that may precede all text, or None
         self.match_leading: Any = module.match_leading
-        self._markup = MarkupSearch(module.MARKERS, module.WEAK_MARKERS, module.LINE_MARKERS, module.ACTIONS)
+        self._markup = MarkupSearch(
+            module.MARKERS, module.WEAK_MARKERS, module.LINE_MARKERS, module.ACTIONS, module.ACTION_ARGUMENTS
+        )
         self._openers: tuple[str, ...] = tuple([opener.lower() for opener in module.OPENERS])
         #: one of these is in text that holds a mistake in an opening marker which is too short to be searched for
         self._short_openers: tuple[str, ...] = module.SHORT_OPENERS
@@ -98,6 +100,7 @@ class FastPath:
         #: may what ends a bare value stand in it by chance?
         self._ends_by_chance: bool = module.ENDS_BY_CHANCE
         self._has_fields: bool = module.HAS_FIELDS
+        self._field_signs: str | None = module.FIELD_SIGNS
         self._reads_python: bool = module.READS_PYTHON
         #: do data or calls begin without a distinct marker? Plain text stands for all formats with `auto`
         self._has_bare_data: bool = module.READS_BARE or self.format == registry.PLAIN
@@ -282,13 +285,17 @@ class FastPath:
         if lines and ("<" in lines or "`" in lines or self._markup.may_hold(lines)):
             return True
         fields: dict[str, object] = segment.__dict__
-        return self._has_fields and (
-            bool(fields.get("extra"))
-            or any(
-                "\t" in value or self._markup.may_hold(value)
-                for value in [str(value) for key, value in fields.items() if key != "raw"]
-            )
+        if self._has_fields and fields.get("extra"):
+            return True
+        find = self._find_field
+        return find is not None and any(
+            find(value) for key, value in fields.items() if value.__class__ is str and key != "raw"
         )
+
+    @cached_property
+    def _find_field(self) -> Any:
+        """What finds a sign of another argument or action in a bare value of an action; None if values have an end."""
+        return None if self._field_signs is None else re.compile(self._field_signs).search
 
     def _has_odd_values(self, raw: str) -> bool:
         """May something speak against a call whose arguments are as its tool declares them?"""

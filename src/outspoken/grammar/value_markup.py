@@ -31,7 +31,8 @@ class Survey(NamedTuple):
     `keys` are the JSON keys that the grammar knows, each with whether the arguments of a call are its value, and
     `name_keys` those of the names of calls. `value_marks` are those of bare values, by the stack of the configuration
     behind the value. `call_openers` stand before the names of calls and `behind_calls` behind them, `argument_openers`
-    before the names of arguments with bare values and `behind_arguments` behind them, as they are written.
+    before the names of arguments with bare values and `behind_arguments` behind them, as they are written. The same are
+    `action_openers` and `behind_actions` for the names of actions.
     """
 
     keys: dict[str, bool]
@@ -41,6 +42,8 @@ class Survey(NamedTuple):
     behind_calls: tuple[str, ...]
     argument_openers: tuple[str, ...]
     behind_arguments: tuple[str, ...]
+    action_openers: tuple[str, ...]
+    behind_actions: tuple[str, ...]
 
     def to_data(self) -> dict[str, Any]:
         """The survey as plain data."""
@@ -66,16 +69,16 @@ def survey(automaton: Automaton) -> Survey:
 def make_survey(automaton: Automaton) -> Survey:
     """The survey of a format, by a walk over its configurations."""
     keys, names, marks = dict[str, bool](), set[str](), dict[tuple[int, ...], ValueMarks]()
-    openers: dict[str, dict[str, None]] = {"TOOL_NAME": {}, "ARG_NAME": {}}
-    behind: dict[str, dict[str, None]] = {"TOOL_NAME": {}, "ARG_NAME": {}}
+    openers: dict[str, dict[str, None]] = {"TOOL_NAME": {}, "ARG_NAME": {}, "ACTION_NAME": {}}
+    behind: dict[str, dict[str, None]] = {kind: {} for kind in openers}
     for config in automaton.configs:
         for step in _markers(config):
             _add_key(keys, names, step)
             _add_value(marks, step)
             for name in _markers(step.target):
                 if (kind := name.terminal.short) in openers:
-                    is_tool, written = kind == "TOOL_NAME", [step.terminal.canonical.strip()]
-                    openers[kind] |= dict.fromkeys(written_forms(step.terminal) if is_tool else written)
+                    is_argument, written = kind == "ARG_NAME", [step.terminal.canonical.strip()]
+                    openers[kind] |= dict.fromkeys(written if is_argument else written_forms(step.terminal))
                     ends = [form for end in _markers(name.target) for form in written_forms(end.terminal)]
                     behind[kind] |= dict.fromkeys(ends)
     around = [tuple(found[kind]) for kind in openers for found in (openers, behind)]
@@ -219,6 +222,12 @@ def opening_forms(automaton: Automaton) -> tuple[str, ...]:
     """The markers of a format that no other text has by chance, as they are written; brackets and keys are none."""
     forms = [form.strip() for t in automaton.tables.terminals.values() for form in written_forms(t)]
     return tuple(sorted({form for form in forms if is_distinct_marker(form) and not _STRUCTURE.match(form)}))
+
+
+def openers_of_actions(automaton: Automaton) -> tuple[str, ...]:
+    """What is written before the names of actions with bare values, if it is longer than a sign and no closing tag."""
+    forms = survey(automaton).action_openers if has_terminal(automaton, "ARG_VALUE") else ()
+    return tuple([form for form in forms if len(form) > 1 and not form.startswith("</")])
 
 
 @lru_cache(maxsize=256)

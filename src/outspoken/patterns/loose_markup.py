@@ -53,7 +53,8 @@ class LooseMarkup:
         self.rests = MarkerRests.of([*openers], [*own])
         self._rest = re.compile(self.rests.pattern() or "(?!)")
         #: what ends the name before the value, in lower case, if it is too short to be searched for
-        self._name_ends = [one.strip().lower() for one in openers if one.strip() and not is_distinct_marker(one)]
+        short = [form.strip().lower() for form in openers if not is_distinct_marker(form)]
+        self._name_ends = [form for form in short if form.strip("([{'\"")]
         name_ends = "|".join(map(re.escape, self._name_ends)) or "(?!)"
         self._named = re.compile(rf"\s{{0,9}}[\w.\-]{{1,64}}\s?(?:{name_ends})")
         #: what stands before the value; it is doubled where the value begins with it

@@ -51,6 +51,8 @@ _CALL_ON_LINE = re.compile(
 _KEYWORD = re.compile(r"\w=[\"'\[]")
 #: What is left of an action's name has so many letters at least.
 _SHORTEST_PART = 2
+#: The name of an action, and its first argument, with what gives that a value: `type" text="`, `click\nat: `.
+_FIELD = r"(?<![\w.])(?:{names})(?=[ ]{{0,3}}[^\w .]\W{{0,9}}(?:{arguments})[\"']?\s?[=:>])"
 #: A text that is a point, and nothing else.
 _POINT = re.compile(r"\W{0,9}\d?\W{0,3}[\d.]{1,9}[^\w]{1,9}[\d.]{0,9}\W{0,9}")
 #: What stands before an action in the last line of reasoning.
@@ -90,14 +92,22 @@ def goes_on_with_arguments(text: str) -> bool:
 
 
 class MarkupSearch:
-    """Searches texts for markers, given as they are written."""
+    """Searches texts for markers, given as they are written.
+
+    `arguments` are the names of those of the `actions` that stand in markers of their own.
+    """
 
     def __init__(
-        self, markers: Iterable[str], weak: Iterable[str] = (), lines: Iterable[str] = (), actions: Iterable[str] = ()
+        self,
+        markers: Iterable[str],
+        weak: Iterable[str] = (),
+        lines: Iterable[str] = (),
+        actions: Iterable[str] = (),
+        arguments: Iterable[str] = (),
     ) -> None:
         #: they begin a call where they begin a line, also in reasoning
         self.lines = tuple(lines)
-        self._actions = tuple(actions)
+        self._actions, self._arguments = tuple(actions), tuple(arguments)
         #: they count only where another one of them is near
         self.weak = frozenset(weak)
         self.markers = sorted({marker for marker in markers if is_distinct_marker(marker)} | self.weak)
@@ -162,6 +172,8 @@ class MarkupSearch:
         spaces = [sign for sign in self._action_signs if sign[-1] == "."]
         more += [rf"(?<!\w){re.escape(name)}(?!\w)" for name in self._actions if "." in name]
         more += [rf"^\s{{0,9}}{re.escape(space)}(?=\w{{1,40}}[^\w\s.])" for space in spaces]
+        if self._arguments:
+            more.append(_FIELD.format(names=names, arguments="|".join(map(re.escape, self._arguments))))
         return re.compile("|".join([_ACTION.format(names=names), *more]), re.MULTILINE).search
 
     def line_in(self, reasoning: str, *, leads_on: bool) -> str:

@@ -18,7 +18,7 @@ from outspoken.results.schemas.schema import fits
 from . import taken_in, unknown_keys
 from .action_builder import ActionBuilder
 from .answer_builder import AnswerBuilder
-from .call_shapes import closing_quotes, is_ended_by_argument, is_ended_by_chance
+from .call_shapes import closing_signs, is_ended_by_argument, is_ended_by_chance
 from .keys import lacking, mentions
 from .open_node import EmbeddedValue, OpenNode
 from .segments import argument_text, as_text, bare_value, closing_text, end_call, object_of, place_name, types_of
@@ -235,8 +235,9 @@ class CallBuilder:
         node.holds_rest = markup.holds_rest(text)
         node.ends_by_chance = node.ends_by_chance or is_ended_by_chance(value_end)
         node.ends_at_argument = node.ends_at_argument or is_ended_by_argument(value_end)
-        if text[-1:].isspace() and text.rstrip()[-1:] in closing_quotes(value_end):
-            node.looseness = "certain"  # its closing quotation mark is there twice
+        sign = text.rstrip()[-1:]
+        if sign in closing_signs(value_end) and (text[-1:].isspace() or sign not in "'\""):
+            node.problem = f"what ends the value of `{node.key}` is there twice"
         if value_markup(value_end).is_in(text):
             node.problem = f"the value of `{node.key}` holds markup that may end it"
 

@@ -81,10 +81,10 @@ def is_ended_by_argument(value_end: Config) -> bool:
 
 
 @lru_cache(maxsize=2048)
-def closing_quotes(value_end: Config) -> frozenset[str]:
-    """The quotation marks that end a bare value, which may hold others."""
-    ends = [form for step in value_end.strict_transitions()[2] for form in written_forms(step.terminal)]
-    return frozenset({"'", '"'}.intersection(ends))
+def closing_signs(value_end: Config) -> frozenset[str]:
+    """The single signs that end a bare value; brackets, which it may hold in pairs, are none of them."""
+    ends = {form.strip() for step in value_end.strict_transitions()[2] for form in written_forms(step.terminal)}
+    return frozenset([form for form in ends if len(form) == 1 and not form.isalnum() and form not in "()[]{}<>"])
 
 
 def find_shape(text: str, tools: Tools | None, shapes: CallShapes) -> re.Match[str] | None:

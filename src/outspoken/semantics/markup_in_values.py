@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 from outspoken.grammar import registry
-from outspoken.grammar.value_markup import closing_forms, has_fields, opening_forms
+from outspoken.grammar.value_markup import closing_forms, has_fields, openers_of_actions, opening_forms
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.near_miss import mistakes_allowed
 
@@ -85,19 +85,23 @@ def _is_in_value(pattern: str, arguments: dict[str, Any]) -> bool:
 
 
 def ends_in_opener(state: ReplyState, names: Iterable[str]) -> str:
-    """The first name that ends with the opening marker of a field, as `poaction:` does with `action:`; "" if none."""
+    """The first name that ends with what opens a field or an action, as `poaction:` does with `action:`; or ""."""
     automaton = registry.automaton(state.header.format)
-    forms = opening_forms(automaton) if has_fields(automaton) else ()
+    forms = (*opening_forms(automaton), *openers_of_actions(automaton)) if has_fields(automaton) else ()
     return next((name for name in names for form in forms if f"{name}{form[-1]}".endswith(form)), "")
 
 
 def holds_action(state: ReplyState, arguments: dict[str, Any], mapping: ActionMapping) -> str:
-    """The key of a value that holds the opening marker of fields right behind a letter, and the name of an action."""
-    automaton = registry.automaton(state.header.format)
-    forms = "|".join(map(re.escape, opening_forms(automaton))) if has_fields(automaton) else ""
-    for key, value in arguments.items():
-        for found in re.finditer(rf"(?<=\w)(?:{forms})[ ]?(\w+)", value) if forms and isinstance(value, str) else ():
-            if mapping.is_name(found[1]):
+    """The key of a value that holds what opens an action, and the name of one behind it; "" if there is none.
+
+    A word that opens actions stands on a line of its own or right behind another word.
+    """
+    for form in openers_of_actions(registry.automaton(state.header.format)):
+        behind = r"(?<=[\w\n])" if form[0].isalnum() else ""
+        opener = re.compile(rf"{behind}{re.escape(form)}\s?(\w+)")
+        for key, value in arguments.items():
+            found = opener.finditer(value) if isinstance(value, str) and form in value else ()
+            if any(mapping.is_name(match[1]) for match in found):
                 return key
     return ""
 

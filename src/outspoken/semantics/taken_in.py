@@ -25,6 +25,8 @@ _LINE_START = lazy_pattern(r"\n[^\w\n]{0,2}\Z")
 _PUNCTUATION_BEFORE = lazy_pattern(r"[^\w\n]{1,3}\Z")
 #: Signs that a value may well begin with.
 _OWN = frozenset("\"'`()[]{}/.-#@$,;")
+#: One or more numbers, maybe in brackets.
+_NUMBERS = r"[ ]?[\[(<]*-?\d[\d\s,.\-]*[\])>]*"
 #: What is left of an opener of one sign or word between blanks that lost it.
 _GAP_BEFORE = lazy_pattern(r"[^\s][ \t]{2,3}\Z")
 
@@ -62,6 +64,8 @@ def takes_in_argument(
 
 
 def _places(marks: ArgumentMarks, name: str, text: str, *, on_lines: bool) -> Iterator[int]:
+    if marks.behind and name in text and (last := re.search(_last_number(marks, name), text)) is not None:
+        yield last.start()
     for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)([^\w\n]{{0,{_NEAR}}})", text):
         at, signs = match.start(), {*match[1]} - {" ", "\t"}
         is_named, is_line = not marks.behind.isdisjoint(signs), on_lines and text[at - 1 : at] == "\n"
@@ -69,6 +73,14 @@ def _places(marks: ArgumentMarks, name: str, text: str, *, on_lines: bool) -> It
         is_open = is_named or match[1][:2].isspace()
         if lacks_opener or (is_open and any(_is_before(one, text, at, is_named=is_named) for one in marks.openers)):
             yield at
+
+
+@lru_cache(maxsize=512)
+def _last_number(marks: ArgumentMarks, name: str) -> str:
+    """The pattern of an argument that is a number, at the end of a text, if a marker before or behind it is lost."""
+    signs = re.escape("".join(sorted(marks.behind)))
+    openers = "|".join([re.escape(opener) for opener in marks.openers if opener]) or "(?!)"
+    return rf"(?:(?<=\w){re.escape(name)}[ ]?[{signs}]|(?:{openers})\s?{re.escape(name)}){_NUMBERS}\Z"
 
 
 def _is_before(opener: str, text: str, at: int, *, is_named: bool) -> bool:
@@ -79,6 +91,8 @@ def _is_before(opener: str, text: str, at: int, *, is_named: bool) -> bool:
     """
     if not opener:
         return is_named and _LINE_START.search(text, max(at - 3, 0), at) is not None
+    if len(opener) > 1 and text[max(at - len(opener) - 2, 0) : at].rstrip().lower().endswith(opener.lower()):
+        return True
     if is_distinct_marker(opener):
         first = max(at - len(opener) - 2, 0)
         near = text[first:at]  # not all of a long value, which may hold the name many times

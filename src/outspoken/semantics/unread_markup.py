@@ -9,6 +9,7 @@ from functools import lru_cache
 from itertools import pairwise, zip_longest
 from typing import Any, cast
 
+from outspoken.actions.mapping import mapping_of
 from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.near_openers import all_forms
 from outspoken.grammar.tables import Tables
@@ -26,6 +27,7 @@ from outspoken.results.replies import JsonValue, Reasoning, Segment, Text, ToolC
 from .call_shapes import CallShapes, find_shape
 from .keys import action_key_in, find_keys, lacking, required_absent, tool_named_in
 from .said_signs import MADE
+from .taken_in import argument_marks
 
 #: A word of a sentence.
 _WORD = lazy_pattern(r"(?:^|\s)[^\W\d_]{2,}[,.:;!?]?(?:\s|$)")
@@ -73,7 +75,9 @@ _CALLED = (
 def markup_search(automaton: Automaton) -> MarkupSearch:
     """What searches text for the markers of a format."""
     tables = automaton.tables
-    return MarkupSearch(written_markers(tables), weak_markers(tables), line_openers(automaton), action_names(tables))
+    arguments = action_arguments(automaton)
+    lines, names = line_openers(automaton), action_names(tables)
+    return MarkupSearch(written_markers(tables), weak_markers(tables), lines, names, arguments)
 
 
 def written_markers(tables: Tables) -> list[str]:
@@ -138,6 +142,14 @@ def action_names(tables: Tables) -> list[str]:
     words = {word.partition("(")[0].strip() for word in written}
     words |= {name for word in written for names in _NAMING.findall(word) for name in names.split("|")}
     return sorted(word for word in words if len(word) >= _SHORTEST_ACTION and word[-1].isalnum())
+
+
+def action_arguments(automaton: Automaton) -> list[str]:
+    """The names of the arguments of a format's actions, if these have bare values behind markers."""
+    mapping = mapping_of(automaton.tables.header) if argument_marks(automaton).behind else None
+    names = action_names(automaton.tables) if mapping is not None else ()
+    keys = {key for name in names for key in mapping.arguments_of(name)} if mapping is not None else set[str]()
+    return sorted(filter(str.isidentifier, keys))
 
 
 def bare_openers(segments: Iterable[Segment], tables: Tables | None) -> list[FoundMarkup]:

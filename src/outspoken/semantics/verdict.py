@@ -45,6 +45,7 @@ from .proof import (
 )
 from .schema_objections import Objection, is_declaration, is_unlike, may_violate, objections
 from .state import CutValue, ReplyState
+from .taken_in import argument_marks, is_left_of_marker, takes_in_argument
 
 if TYPE_CHECKING:
     from outspoken.actions.mapping import ActionMapping
@@ -143,13 +144,40 @@ def refusal_of_action(
         found.append(Objection("unproven", f"the name {shown(odd)} seems to hold the beginning of another action", odd))
     if others and state.recorder.edits:
         found.append(Objection("unknown-argument", f"an action of this kind has no argument `{others[0]}`", others[0]))
-    if key := holds_action(state, arguments, mapping):
-        found.append(Objection("unproven", f"the value of `{key}` seems to hold the beginning of another action", key))
+    absent = known - arguments.keys()
+    is_open = node.ends_by_chance or node.ends_at_argument or bool(node.looseness)
+    found += _of_bare_values(state, arguments, absent, mapping, is_open=is_open, on_lines=node.ends_at_argument)
     if state.recorder.edits:
-        found += _of_values(state.recorder.edits, arguments, known - arguments.keys(), mapping.expression)
-    elif key := holds_field(state, arguments, known - arguments.keys()):
+        if is_left_of_marker(state.recorder.edits, state.source.slice):
+            found.append(Objection("unproven", "a value seems to hold a part of the marker beside it"))
+        found += _of_values(state.recorder.edits, arguments, absent, mapping.expression)
+    elif key := holds_field(state, arguments, absent):
         found.append(Objection("unproven", f"the value of `{key}` seems to hold another argument", key))
     return found[0] if found else None
+
+
+def _of_bare_values(
+    state: ReplyState,
+    arguments: dict[str, Any],
+    absent: Collection[str],
+    mapping: ActionMapping,
+    *,
+    is_open: bool,
+    on_lines: bool,
+) -> Iterator[Objection]:
+    """What the bare values of an action say against it.
+
+    They are open if they have no closing marker of their own, or hold that, too. Others may hold all but tags of
+    arguments that the action lacks.
+    """
+    if is_open and (key := holds_action(state, arguments, mapping)):
+        yield Objection("unproven", f"the value of `{key}` seems to hold the beginning of another action", key)
+    marks = argument_marks(registry.automaton(state.header.format))
+    if not is_open:
+        marks = marks._replace(openers=tuple([opener for opener in marks.openers if opener[:1] == "<"]))
+    names = sorted(absent) if marks.openers else ()
+    if key := takes_in_argument(marks, names, arguments, on_lines=on_lines):
+        yield Objection("unproven", f"the value of `{key}` seems to hold another argument", key)
 
 
 def _of_values(
