@@ -28,7 +28,7 @@ from outspoken.results.replies import Reply, ToolCall
 from outspoken.results.settings import Settings
 
 from .framework import format_of
-from .messages import REASONS, chat_message, noted, object_of, refusal_of
+from .messages import REASONS, chat_message, noted, object_of, refusal_of, refused_calls
 
 
 @dataclass(frozen=True)
@@ -247,9 +247,9 @@ class Assembler:
                 yield self._end(index, call, refusal_of(call, self.reply))
             case results.Done(reply=reply):
                 self.reply = reply
-                for index, call in enumerate([one for one in reply.segments if one.kind == "tool_call"]):
-                    if index not in self._calls:  # it is truncated or invalid
-                        yield self._end(index, call, refusal_of(call, self.reply))
+                for index, call, refusal in refused_calls(reply):
+                    if index not in self._calls:
+                        yield self._end(index, call, refusal)
             case _:
                 pass
 

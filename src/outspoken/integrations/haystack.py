@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial, wraps
 from inspect import isawaitable, iscoroutinefunction
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import Any, cast
 
 from outspoken.providers.requested import value_of
 from outspoken.results.arguments import kind_of
@@ -28,13 +28,7 @@ _utils = _HAYSTACK.load("haystack.utils")
 
 _component: Callable[[type[Any]], type[Any]] = _haystack.component
 
-if TYPE_CHECKING:
-    _Message: TypeAlias = Any
-    _Callback: TypeAlias = Any
-    _ToolsType: TypeAlias = Any
-else:  # Haystack reads the types of inputs where they are checked
-    _Message, _Callback, _ToolsType = _data.ChatMessage, _data.StreamingCallbackT, _tools.ToolsType
-_replies: Callable[[Any], Any] = _haystack.component.output_types(replies=list[_Message])
+_replies: Callable[[Any], Any] = _haystack.component.output_types(replies=list[_data.ChatMessage])
 
 
 @_component
@@ -80,8 +74,8 @@ class OutspokenChatGenerator:
 
     @_replies
     def run(
-        self, messages: list[_Message] | str, streaming_callback: _Callback | None = None,
-        generation_kwargs: dict[str, Any] | None = None, *, tools: _ToolsType | None = None,
+        self, messages: list[_data.ChatMessage] | str, streaming_callback: _data.StreamingCallbackT | None = None,
+        generation_kwargs: dict[str, Any] | None = None, *, tools: _tools.ToolsType | None = None,
         tools_strict: bool | None = None,
     ) -> dict[str, Any]:  # fmt: skip
         asked, reading = self._request(
@@ -122,8 +116,11 @@ class OutspokenChatGenerator:
         asked = {"generation_kwargs": generation_kwargs, "tools_strict": tools_strict}
         asked |= {"tools": sent_tools, "streaming_callback": told}
         asked = {key: value for key, value in asked.items() if value is not None}
-        sent = filter(None, assembler.to_send(messages, _to_send, _written))
-        return {"messages": [*sent], **asked}, reading
+        sent = assembler.to_send(
+            messages, _to_send,
+            lambda role, text, others: _data.ChatMessage(_data.ChatRole(role), [_data.TextContent(text), *others]),
+        )  # fmt: skip
+        return {"messages": [*filter(None, sent)], **asked}, reading
 
 
 class _Replies:
@@ -166,15 +163,21 @@ class _Replies:
         return [*made, self._chunk(finish_reason=assembler.called(meta.get("finish_reason")))]
 
     def messages(self, replies: list[Any]) -> list[Any]:
+        """The replies with what their texts mean."""
         made: list[Any] = []
         for message in replies:
-            assembler = self._assembler
+            assembler, own = self._assembler, message.reasoning
             if made or not self.callback:
-                assembler, own = assembler.another(), message.reasoning
+                assembler = assembler.another()
                 if own:
                     assembler.add_own_reasoning(own.reasoning_text)
                 assembler.whole(_text(message), message.meta)
-            made.append(_message(message, assembler))
+            thought, extra = assembler.reasoning, own.extra if own else {}
+            reasoning = [_data.ReasoningContent(thought, extra)] if thought else []
+            text = [_data.TextContent(assembler.text)] if assembler.text else []
+            calls = [*message.tool_calls, *map(_call, assembler.calls)]
+            content = [*reasoning, *_others(message._content), *text, *calls]
+            made.append(replace(message, _content=content, _meta=assembler.metadata(message.meta)))
         return made
 
     def _chunks(self, parts: list[MessagePart]) -> list[Any]:
@@ -209,16 +212,6 @@ def _others(parts: Sequence[Any]) -> list[Any]:
     return [part for part in parts if not isinstance(part, (_data.TextContent, _data.ReasoningContent, _data.ToolCall))]
 
 
-def _message(message: Any, assembler: Assembler) -> Any:
-    """A message with what its text means."""
-    extra: Any = message.reasoning.extra if message.reasoning else {}
-    reasoning = [_data.ReasoningContent(assembler.reasoning, extra)] if assembler.reasoning else []
-    text = [_data.TextContent(assembler.text)] if assembler.text else []
-    calls = [*message.tool_calls, *map(_call, assembler.calls)]
-    content = [*reasoning, *_others(message._content), *text, *calls]
-    return replace(message, _content=content, _meta=assembler.metadata(message.meta))
-
-
 def _call(call: CallEnd) -> Any:
     """A call of Haystack. That of a call with a problem names no tool, so that it cannot run."""
     if not call.refusal:
@@ -243,15 +236,10 @@ def _said(message: Any) -> dict[str, Any]:
     return {"role": message.role.value, "content": content_of(text, _others(parts)), **more}
 
 
-def _written(role: str, text: str, others: list[Any]) -> Any:
-    """The message that stands in the place of others."""
-    return _data.ChatMessage(_data.ChatRole(role), [_data.TextContent(text), *others])
-
-
 def _to_send(message: Any) -> Any:
     """A message with the names of tools that the model wrote."""
     content: list[Any] = [*message._content]
     for place, part in enumerate(content):
         if isinstance(part, _data.ToolCall) and METADATA in (part.extra or ()):
             content[place] = replace(part, tool_name=part.extra[METADATA]["name"], extra=None)
-    return message if content == message._content else replace(message, _content=content)
+    return replace(message, _content=content)

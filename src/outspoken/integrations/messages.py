@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
 from outspoken.rendering.reasoning_tags import reasoning_tags
@@ -38,6 +38,13 @@ def refusal_of(call: ToolCall, reply: Reply) -> str:
     """
     problem = problem_of(call, reply)
     return f"{problem}{_WRITTEN}{written_of(call, reply)}" if problem else ""
+
+
+def refused_calls(reply: Reply) -> Iterator[tuple[int, ToolCall, str]]:
+    """The calls of a reply that must not be run: each with its index among all calls, and its refusal."""
+    for index, call in enumerate([one for one in reply.segments if one.kind == "tool_call"]):
+        if refusal := refusal_of(call, reply):
+            yield index, call, refusal
 
 
 def written_of(call: ToolCall, reply: Reply) -> str:

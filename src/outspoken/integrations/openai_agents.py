@@ -13,15 +13,13 @@ from typing_extensions import Unpack
 
 from outspoken.providers.events import StreamEvent
 from outspoken.providers.replies import ProviderReply
-from outspoken.providers.wire.parts import ExportedCall
 from outspoken.providers.wire.replay import replay
 from outspoken.providers.wire.responses.exporter import ResponsesExporter
-from outspoken.results.call_ids import CallIds
-from outspoken.results.replies import ToolCall
+from outspoken.results.events import Done, ToolCallEnd
 
 from .assembler import Assembler, ReaderOptions
 from .framework import framework
-from .messages import call_of, chat_message, object_of, parts_of, refusal_of
+from .messages import call_of, chat_message, object_of, parts_of, refused_calls
 
 _AGENTS = framework("openai_agents", "openai-agents", "0.24")
 _interface = _AGENTS.load("agents.models.interface")
@@ -70,8 +68,7 @@ class OutspokenModel(_interface.Model):
                 yield _EVENTS.validate_python(part)
             if is_last:
                 response = event.response.model_copy(update={"output": reading.items})
-                number = reading.exporter.sequence_number
-                yield event.model_copy(update={"response": response, "sequence_number": number})
+                yield event.model_copy(update={"response": response, "sequence_number": reading.sequence_number})
 
     def _request(self, args: Any, kwargs: Any) -> tuple[dict[str, Any], _Reading]:
         """The arguments of a request, in which outputs of calls tell their problems, and what reads the response."""
@@ -106,7 +103,9 @@ class _Reading:
         choice = "none" if assembler.choice == "none" else "auto"
         self._source = assembler.source("openai_responses", tool_choice=choice)
         self._reason, self._on_reply = assembler.finish_reason, on_reply
-        self.exporter, self.items = _Exporter(assembler.ids), list[Any]()
+        self._exporter = ResponsesExporter(id=f"resp_{secrets.token_hex(12)}", call_ids=assembler.ids)
+        #: after the end: the items of the response, and the number of the last event
+        self.items, self.sequence_number = list[Any](), 0
 
     def feed(self, event: Any) -> list[dict[str, Any]]:
         return self._export(self._source.feed(event.model_dump(mode="json", exclude_unset=True)))
@@ -116,46 +115,26 @@ class _Reading:
         items = [item.model_dump(mode="json", exclude_unset=True) for item in output]
         response = {"output": items, "status": self._reason or "in_progress"}
         if is_whole:
-            parts = self._export(replay(self._source.read(response)))
+            *parts, end = self._export(replay(self._source.read(response)))
         else:
             events = self._source.feed({"type": "response.completed", "response": response})
-            parts = self._export([*events, *self._source.close()])
-        self.items = [*map(_ITEM.validate_python, self.exporter.response()["output"])]
+            *parts, end = self._export([*events, *self._source.close()])
+        self.items = [*map(_ITEM.validate_python, end["response"]["output"])]
         self.items += [item for item in output if item.type not in _READ]
+        self.sequence_number = end["sequence_number"]
         if self._on_reply is not None and self._source.reply is not None:
             self._on_reply(self._source.reply)
         return parts
 
     def _export(self, events: Iterable[StreamEvent]) -> list[dict[str, Any]]:
-        return [part for event in events for part in self.exporter.feed(event) if part["type"] not in _ENDS]
-
-
-class _Exporter(ResponsesExporter):
-    """Exports a call with a problem at the end, with a refusal in place of its arguments."""
-
-    def __init__(self, ids: CallIds) -> None:
-        super().__init__(id=f"resp_{secrets.token_hex(12)}", call_ids=ids)
-        self._refused: list[tuple[ToolCall, ExportedCall | None]] = []
-
-    @property
-    def sequence_number(self) -> int:
-        """The number of the last event, after the end."""
-        return self._sequence_number - 1
-
-    def _add_unfinished_call(self, read: ToolCall, call: ExportedCall | None = None) -> None:
-        self._unfinished.append(read)
-        self._refused.append((read, call))
-        if call is not None:
-            call.reported = True
-
-    def _on_finish(self) -> None:
-        """End the calls with a problem, of which the whole reply tells what it is."""
-        assert self._reply is not None
-        for read, call in self._refused:
-            call = call or self._announce(read.id, read.name)
-            call.pieces = [refusal_of(read, self._reply)]
-            self._on_call_end(call, {})
-        super()._on_finish()
+        """The events for some of those that were read. A call with a problem ends last, with its refusal."""
+        parts: list[dict[str, Any]] = []
+        for event in events:
+            for index, call, refusal in refused_calls(event.reply) if isinstance(event, Done) else ():
+                told = call.model_copy(update={"arguments_text": refusal})
+                parts += self._exporter.feed(ToolCallEnd(index, told))
+            parts += self._exporter.feed(event)
+        return parts
 
 
 def _groups(items: Iterable[Any], refused: dict[str, str]) -> list[tuple[list[Any], dict[str, Any]]]:
