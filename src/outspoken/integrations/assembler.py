@@ -35,8 +35,8 @@ from .messages import REASONS, chat_message, noted, object_of, refusal_of, refus
 class CallEnd:
     """A call ends: it is complete, or it has a problem and must not be run, whatever was sent of it.
 
-    `index` counts the calls of the response. A call that is known only at the end of a stream has no start. `refusal`
-    is that of `refusal_of`, "" for a complete call.
+    `index` counts the calls of the response. A call with a problem may have no start. `refusal` is that of
+    `refusal_of`, "" for a complete call.
     """
 
     index: int
@@ -154,11 +154,6 @@ class Assembler:
         return [call for _, call in sorted(self._calls.items())]
 
     @property
-    def sound_calls(self) -> list[CallEnd]:
-        """Those that may run."""
-        return [call for call in self.calls if not call.refusal]
-
-    @property
     def has_begun(self) -> bool:
         """True if text has arrived."""
         return self._session is not None
@@ -194,7 +189,8 @@ class Assembler:
 
     def called(self, reason: Any) -> Any:
         """The `reason` of a server that did not see the calls."""
-        return "tool_calls" if self.sound_calls and reason == "stop" else reason
+        is_called = reason == "stop" and any(not call.refusal for call in self.calls)
+        return "tool_calls" if is_called else reason
 
     def metadata(self, known: dict[str, Any]) -> dict[str, Any]:
         """The metadata of a response, as the server has sent it, with what is known of the reply."""
@@ -239,9 +235,6 @@ class Assembler:
             case results.ToolCallDelta() if event.arguments:
                 yield event
             case results.ToolCallEnd(index, call):
-                if index not in self._begun:
-                    yield from self._parts_of(results.ToolCallStart(index, call.id, call.name))
-                    yield from self._parts_of(results.ToolCallDelta(index, call.arguments_text))
                 yield self._end(index, call)
             case results.ToolCallUnfinished(index, call) if self._session is None:  # of a stream, the reply tells why
                 yield self._end(index, call, refusal_of(call, self.reply))

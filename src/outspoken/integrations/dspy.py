@@ -46,10 +46,7 @@ class OutspokenAdapter(_dspy.ChatAdapter):
         _dspy.ChatAdapter.__init__(self, **options)
         self._begin, self._on_reply = partial(Assembler, format, **own), on_reply
         self._begin()  # wrong options fail here
-        #: of one request: its LM, the tools among its inputs, its messages, and those behind it if the model is asked
-        #: again
-        self._lm: Any = None
-        self._tools: list[dict[str, Any]] = []
+        #: of one request: its messages, and those behind it if the model is asked again
         self._history: list[dict[str, Any]] = []
         self._told: list[dict[str, Any]] = []
         #: a response that was refused, and what the model should know, as messages
@@ -65,8 +62,7 @@ class OutspokenAdapter(_dspy.ChatAdapter):
         """The messages of a request; if the model is asked again, with what it wrote and what is wrong with it."""
         messages = _dspy.ChatAdapter.format(self, signature, demos, inputs)
         self._history = _read_by_model(messages, inputs)
-        assembler = self._begin(self._lm, self._tools, history=messages)
-        return [*filter(None, assembler.to_send(messages)), *self._told]
+        return [*filter(None, self._begin(history=messages).to_send(messages)), *self._told]
 
     def format_user_message_content(self, signature: Any, inputs: dict[str, Any], *args: Any, **kwargs: Any) -> str:
         """The inputs as text; the trajectory of `dspy.ReAct` knows which calls and results it holds."""
@@ -85,11 +81,12 @@ class OutspokenAdapter(_dspy.ChatAdapter):
         return again
 
     def _of(self, lm: Any, inputs: dict[str, Any]) -> OutspokenAdapter:
-        """The adapter for one request."""
+        """The adapter for one request, which may have tools among its inputs."""
         made = copy(self)
         listed: list[list[Any]] = [value if isinstance(value, list) else [value] for value in inputs.values()]
-        tools: list[Any] = [one for some in listed for one in some if isinstance(one, _dspy.Tool)]
-        made._lm, made._tools, made._refusal = lm, [tool.format_as_litellm_function_call() for tool in tools], []
+        given: list[Any] = [one for some in listed for one in some if isinstance(one, _dspy.Tool)]
+        tools = [tool.format_as_litellm_function_call() for tool in given]
+        made._begin, made._refusal = partial(self._begin, model=lm, tools=tools), []
         return made
 
     def _call_postprocess(self, processed: Any, original: Any, outputs: Any, lm: Any, lm_kwargs: Any) -> Any:
@@ -113,7 +110,7 @@ class OutspokenAdapter(_dspy.ChatAdapter):
         return _dspy.ChatAdapter._call_postprocess(self, processed, original, [output], lm, lm_kwargs)[0]
 
     def _read(self, text: str) -> Assembler:
-        assembler = self._begin(self._lm, self._tools, calls=True, history=self._history)
+        assembler = self._begin(calls=True, history=self._history)
         assembler.whole(text)
         return assembler
 

@@ -21,8 +21,9 @@ from .messages import FIRST_INDEX, METADATA, call_of, content_of, parts_of, refu
 
 _HAYSTACK = framework("haystack", "haystack-ai", "3.4")
 _haystack = _HAYSTACK.load("haystack")
+_HAYSTACK.load("haystack.tools")
 _data = _haystack.dataclasses
-_tools = _HAYSTACK.load("haystack.tools")
+_tools = _haystack.tools
 _generators = _HAYSTACK.load("haystack.components.generators.utils")
 _utils = _HAYSTACK.load("haystack.utils")
 
@@ -172,8 +173,8 @@ class _Replies:
                 if own:
                     assembler.add_own_reasoning(own.reasoning_text)
                 assembler.whole(_text(message), message.meta)
-            thought, extra = assembler.reasoning, own.extra if own else {}
-            reasoning = [_data.ReasoningContent(thought, extra)] if thought else []
+            extra: Any = own.extra if own else {}
+            reasoning = [_data.ReasoningContent(assembler.reasoning, extra)] if assembler.reasoning else []
             text = [_data.TextContent(assembler.text)] if assembler.text else []
             calls = [*message.tool_calls, *map(_call, assembler.calls)]
             content = [*reasoning, *_others(message._content), *text, *calls]

@@ -132,8 +132,11 @@ class OutspokenLLM(AssemblerFields, _calling.FunctionCallingLLM):
         choice = kwargs.get("tool_choice") if choice is None else choice
         assembler = self._begin(tools, choice, history=[*map(_said, messages)], stop=kwargs.get("stop"))
         wanted = tools[0]["function"] if required and len(tools) == 1 else None
-        sent = filter(None, assembler.to_send(messages, _to_send, _written))
-        return [*sent], _Responses(assembler, parallel=parallel, wanted=wanted)
+        sent = assembler.to_send(
+            messages, _to_send,
+            lambda role, text, others: _types.ChatMessage(role=role, blocks=[_types.TextBlock(text=text), *others]),
+        )  # fmt: skip
+        return [*filter(None, sent)], _Responses(assembler, parallel=parallel, wanted=wanted)
 
 
 class _Responses:
@@ -215,11 +218,6 @@ def _said(message: Any) -> dict[str, Any]:
     made = {"role": message.role.value, "content": content_of(message.content or "", others)}
     made |= {"reasoning": "\n\n".join(thoughts), "tool_calls": [call_of(*call) for call in calls]}
     return {**made, **{key: known[key] for key in ("tool_call_id", "name", METADATA) if key in known}}
-
-
-def _written(role: str, text: str, others: list[Any]) -> Any:
-    """The message that stands in the place of others."""
-    return _types.ChatMessage(role=role, blocks=[_types.TextBlock(text=text), *others])
 
 
 def _to_send(message: Any) -> Any:

@@ -86,7 +86,13 @@ class OutspokenModel(_interface.Model):
             [turn for turn, _ in groups],
             write=lambda role, text, others: [chat_message(role, text, others, "input_text")],
         )
-        request["input"] = [_sendable(item, refused) for turn in filter(None, sent) for item in turn]
+        request["input"] = [
+            {**item, **({"arguments": "{}"} if "arguments" in item else {"output": refused[item["call_id"]]})}
+            if item.get("call_id") in refused
+            else item
+            for turn in filter(None, sent)
+            for item in turn
+        ]
         return request, _Reading(assembler, self._on_reply)
 
     async def close(self) -> None:
@@ -164,10 +170,3 @@ def _groups(items: Iterable[Any], refused: dict[str, str]) -> list[tuple[list[An
 
 def _text(content: Any) -> str:
     return content if isinstance(content, str) else "".join([part.get("text", "") for part in content])
-
-
-def _sendable(item: Any, refused: dict[str, str]) -> Any:
-    """An item as servers accept it: a refused call has no arguments, and its output says why."""
-    if item.get("call_id") not in refused:
-        return item
-    return {**item, **({"arguments": "{}"} if "arguments" in item else {"output": refused[item["call_id"]]})}

@@ -11,11 +11,10 @@ from typing import Any
 from typing_extensions import Unpack
 
 from outspoken.results.arguments import check_type
-from outspoken.results.call_ids import CallIds
 from outspoken.results.events import TextDelta
-from outspoken.results.replies import Reply, has_failed_call, retry_of
+from outspoken.results.replies import Reply, ToolCall, has_failed_call, retry_of
 
-from .assembler import Assembler, ReaderOptions, joined
+from .assembler import Assembler, CallEnd, ReaderOptions, joined
 from .framework import framework
 from .messages import FIRST_INDEX, content_of, written_of
 
@@ -95,7 +94,7 @@ class OutspokenModel(_models.Model):
                 last.whole(content)
             if has_failed_call(last.reply):
                 raise ValueError(retry_of(last.reply))
-            message.tool_calls = [_call(call.name, call.call.arguments, call.id) for call in last.sound_calls]
+            message.tool_calls = [*map(_call, last.calls)]
             message.content = last.reply.text
             if not message.tool_calls:
                 raise ValueError(_NO_CALL)
@@ -114,7 +113,12 @@ class OutspokenModel(_models.Model):
             return messages, request, None
         turns = _turns(messages)
         assembler = self._begin(tools, stop=stop_sequences, history=[said for _, said in turns])
-        sent = assembler.to_send([turn for turn, _ in turns], write=_written_turn)
+        sent = assembler.to_send(
+            [turn for turn, _ in turns],
+            write=lambda role, text, others: [
+                _models.ChatMessage(_models.MessageRole(role), [{"type": "text", "text": text}, *others])
+            ],
+        )
         return [message for turn in filter(None, sent) for message in turn], request, assembler
 
     def _deltas(self, messages: Any, given: dict[str, Any]) -> Iterator[Any]:
@@ -130,9 +134,10 @@ class OutspokenModel(_models.Model):
         """The calls of a response, those of the wrapped model first; none if one of them is refused."""
         reply, text, calls = assembler.reply, assembler.text, list[Any]()
         if not has_failed_call(reply):
-            calls = [*native, *[_call(call.name, call.call.arguments, call.id) for call in assembler.sound_calls]]
-            if not calls and self._text_is_answer and text:
-                calls = [_call(_ANSWER, {"answer": text}, CallIds().next())]
+            found = assembler.calls
+            if not native and not found and self._text_is_answer and text:
+                found = [CallEnd(0, assembler.ids.next(), ToolCall(name=_ANSWER, arguments={"answer": text}))]
+            calls = [*native, *map(_call, found)]
         if not calls:
             self._last = assembler
         if self._on_reply is not None:
@@ -161,11 +166,6 @@ def _turns(messages: list[Any]) -> list[tuple[list[Any], dict[str, Any]]]:
     return turns
 
 
-def _written_turn(role: str, text: str, others: list[Any]) -> list[Any]:
-    """The message that stands in the place of others."""
-    return [_models.ChatMessage(_models.MessageRole(role), [{"type": "text", "text": text}, *others])]
-
-
 def _parts(message: Any) -> tuple[str, list[Any]]:
     """The text of a message, and its other parts."""
     content: Any = message.content
@@ -174,9 +174,9 @@ def _parts(message: Any) -> tuple[str, list[Any]]:
     return text, [part for part in parts if part["type"] != "text"]
 
 
-def _call(name: str, arguments: dict[str, Any], id: str) -> Any:
-    function = _models.ChatMessageToolCallFunction(arguments=arguments, name=name)
-    return _models.ChatMessageToolCall(function=function, id=id, type="function")
+def _call(call: CallEnd) -> Any:
+    function = _models.ChatMessageToolCallFunction(arguments=call.call.arguments, name=call.name)
+    return _models.ChatMessageToolCall(function=function, id=call.id, type="function")
 
 
 def _delta(position: int, call: Any) -> Any:

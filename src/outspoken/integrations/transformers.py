@@ -105,19 +105,13 @@ def _texts(tokenizer: Any, given: Any) -> tuple[list[str], bool]:
     return ([decoded], False) if isinstance(decoded, str) else (list(decoded), True)
 
 
-def _without_end(tokenizer: Any, text: str) -> tuple[str, bool]:
-    """A response without the end tokens and the padding behind it, and whether there was an end token."""
-    end, padding, has_end = getattr(tokenizer, "eos_token", None), getattr(tokenizer, "pad_token", None), False
-    while found := next((token for token in (end, padding) if token and text.rstrip().endswith(token)), None):
-        has_end, text = has_end or found == end, text.rstrip()[: -len(found)]
-    return text, has_end
-
-
 def _message(
     tokenizer: Any, parser: Parser, text: str, prompt: str, special: Any, finish_reason: str | None
 ) -> dict[str, Any]:
     """The message of a response, as transformers' chat templates take it."""
-    text, has_end = _without_end(tokenizer, text)
+    end, padding, has_end = getattr(tokenizer, "eos_token", None), getattr(tokenizer, "pad_token", None), False
+    while found := next((token for token in (end, padding) if token and text.rstrip().endswith(token)), None):
+        has_end, text = has_end or found == end, text.rstrip()[: -len(found)]
     special = special and [span for span in special if span[1] <= len(text)]
     tags = reasoning_tags(parser.format)
     prefix = tags.prefix(prompt) if tags is not None and prompt else None
