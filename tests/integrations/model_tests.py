@@ -9,7 +9,18 @@ import pytest
 from pydantic import ValidationError
 
 from outspoken import UnknownFormatError
-from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, THINKER, THOUGHT, written
+from tests.integrations.model_texts import (
+    BOTH,
+    CUT,
+    FORMATS,
+    INVALID,
+    REPAIRABLE,
+    THINKER,
+    THOUGHT,
+    TIDE,
+    printed_by_example,
+    written,
+)
 from tests.integrations.text_server import TextServer, text_server
 
 ANSWER = "High tide at nine, wind from the west."
@@ -117,8 +128,8 @@ class ModelTests(_Tests):
         server = text_server((text, reason), size=size)
         return self.asked(server.url, way, format, "m" if format else THINKER)
 
-    def asked(self, url: str, way: str, format: str | None, model: str) -> Read:
-        """What the framework makes of the response of a server."""
+    def asked(self, url: str, way: str, format: str | None, model: str, **options: Any) -> Read:
+        """What the framework makes of the response of a server, with options of the integration."""
         raise NotImplementedError
 
     @pytest.mark.parametrize("format", ["hermes", "harmony", "glm_4_5"])
@@ -177,6 +188,15 @@ class ModelTests(_Tests):
             self.read("", "whole", "hermess")
 
 
+class SentToolsTests(ModelTests):
+    """What also holds if the integration decides whether the server gets the tools."""
+
+    def test_tools_need_not_be_sent(self, way: str) -> None:
+        server = text_server(written("qwen3_coder", BOTH[0]))
+        found = self.asked(server.url, way, "qwen3_coder", "m", send_tools=False)
+        assert (found.calls, "tools" in server.requests[0]) == ([BOTH[0]], False)
+
+
 class ReasoningTests(ModelTests):
     """What also holds if the client passes on the reasoning that a server reads itself."""
 
@@ -200,6 +220,15 @@ class AgentTests(_Tests):
     def agent(self, url: str, way: str, format: str, ran: Ran, **options: Any) -> tuple[Any, dict[str, Any]]:
         """Run an agent with a server, and options of the integration: its answer, and what is its own."""
         raise NotImplementedError
+
+    def test_the_example_runs(self) -> None:
+        server = text_server(written("qwen3_coder", ("tide", {"place": "Brest"})), ANSWER)
+        framework = type(self).__module__.rpartition("test_")[2]
+        assert printed_by_example(framework, server.url) == f"{ANSWER}\n"
+        assert [tool["function"]["name"] for tool in server.requests[0]["tools"]] == ["tide"]
+        sent = server.requests[1]["messages"]
+        assert [message["role"] for message in sent if message["role"] != "system"] == ["user", "assistant", "tool"]
+        assert text_of(sent[-1]) == TIDE
 
     def test_a_call_that_a_result_holds_does_not_run_and_one_that_the_model_made_runs_again(self, way: str) -> None:
         ran = Ran()

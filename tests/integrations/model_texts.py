@@ -35,11 +35,11 @@ def configuration(framework: str, url: str) -> str:
     return text.replace(_URL, url)
 
 
-def printed_by_example(framework: str, url: str = _URL, **replaced: str) -> str:
-    """What the first example of a framework prints, with another server, and with some modules replaced by others."""
+def printed_by_example(framework: str, given: str = _URL, instead: str = _URL, **replaced: str) -> str:
+    """What the first example of a framework prints, with another server or model, and with others for some modules."""
     code = blocks(framework, "python")[0]
-    assert _URL in code
-    program = code.replace(_URL, url)
+    assert instead in code
+    program = code.replace(instead, given)
     for module, other in replaced.items():
         assert f"from {module} import " in program
         program = program.replace(f"from {module} import ", f"from {other} import ")

@@ -19,6 +19,8 @@ from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRAB
 from tests.integrations.text_server import text_server
 
 SUBMIT = ("submit", {"answer": ANSWER})
+#: How a response in DSPy's layout ends.
+END = "\n\n[[ ## completed ## ]]"
 
 
 class Script(dspy.BaseLM):
@@ -61,7 +63,7 @@ def asked(module: Any, lm: Script, adapter: OutspokenAdapter, *, is_async: bool 
 def sections(**fields: str) -> str:
     """A response in the layout that DSPy asks for."""
     parts = [f"[[ ## {name} ## ]]\n{value}" for name, value in fields.items()]
-    return "\n\n".join([*parts, "[[ ## completed ## ]]"])
+    return "\n\n".join(parts) + END
 
 
 #: How an agent of DSPy ends.
@@ -166,13 +168,10 @@ def test_sections_are_read_as_with_the_chat_adapter() -> None:
 
 @pytest.mark.parametrize("calls", [CUT, INVALID, '{"tool_calls": [{"name": "tide", "args": {"place": "Bre', ""])
 def test_a_cut_section_is_not_completed_and_run(calls: str) -> None:
-    text = sections(thought="Hm.", calls=calls).removesuffix("\n\n[[ ## completed ## ]]")
+    text = sections(thought="Hm.", calls=calls).removesuffix(END)
     with pytest.raises(AdapterParseError):
         planned(Script(text), OutspokenAdapter("hermes", use_json_adapter_fallback=False))
-    cut = (
-        "[[ ## next_thought ## ]]\nHm.\n\n[[ ## next_tool_name ## ]]\ntide\n\n[[ ## next_tool_args ## ]]\n"
-        + '{"place": "B'
-    )
+    cut = sections(next_thought="Hm.", next_tool_name="tide", next_tool_args='{"place": "B').removesuffix(END)
     right = sections(next_thought="Hm.", next_tool_name="tide", next_tool_args='{"place": "Brest"}')
     script, ran = Script(cut, right, *LAST), Ran()
     agent = dspy.ReAct("question -> answer", tools=weather(ran))

@@ -19,8 +19,8 @@ from haystack.tools import Tool, Toolset, tool
 from haystack.utils import Secret
 
 from outspoken.integrations.haystack import OutspokenChatGenerator
-from tests.integrations.model_tests import ANSWER, AgentTests, ModelTests, Ran, Read, weather
-from tests.integrations.model_texts import BOTH, INVALID, TIDE, pieces, printed_by_example, written
+from tests.integrations.model_tests import ANSWER, AgentTests, Ran, Read, SentToolsTests, weather
+from tests.integrations.model_texts import BOTH, INVALID, pieces, written
 from tests.integrations.text_server import text_server
 
 # Haystack loads classes and functions from modules that are trusted.
@@ -91,7 +91,7 @@ Ask = Callable[[Any], ChatMessage]
 WAYS: list[Ask] = [invoked, ainvoked, streamed, astreamed]
 
 
-class TestResponses(ModelTests, AgentTests):
+class TestResponses(SentToolsTests, AgentTests):
     MORE: ClassVar = {
         "exit_reason": "text",
         "counts": {"tide": 2, "wind": 1},
@@ -99,8 +99,8 @@ class TestResponses(ModelTests, AgentTests):
         "tokens": [9, 9, 9],
     }
 
-    def asked(self, url: str, way: str, format: str | None, model: str) -> Read:
-        message = WAYS[self.WAYS.index(way)](generator_of(url, format, model))
+    def asked(self, url: str, way: str, format: str | None, model: str, **options: Any) -> Read:
+        message = WAYS[self.WAYS.index(way)](generator_of(url, format, model, **options))
         calls, refused = list[Any](), list[tuple[str, str]]()
         for call in message.tool_calls:
             if call.extra is None:
@@ -259,7 +259,7 @@ def test_a_callback_of_the_component_is_called_and_serialised() -> None:
         assert "".join(SHOWN) == ANSWER
 
 
-def test_tools_need_not_be_sent_and_may_be_a_toolset() -> None:
+def test_tools_may_be_a_toolset() -> None:
     server = text_server(written("qwen3_coder", BOTH[0]))
     generator = generator_of(server.url, "qwen3_coder", send_tools=False)
     (message,) = generator.run(ASKED, tools=Toolset(tools_of([])), generation_kwargs={"seed": 1})["replies"]
@@ -293,13 +293,6 @@ def test_the_chat_generator_is_warmed_up_and_closed_with_the_agent() -> None:
         asyncio.run(agent.warm_up_async())
         asyncio.run(agent.close_async())
     assert seen == ["warm_up", "close", "warm_up", "close", "warm_up", "close", "warm_up_async", "close_async"]
-
-
-def test_the_example_runs_against_a_server() -> None:
-    server = text_server(written("qwen3_coder", ("tide", {"place": "Brest"})), TIDE)
-    assert printed_by_example("haystack", server.url) == f"{TIDE}\n"
-    assert [one["function"]["name"] for one in server.requests[0]["tools"]] == ["tide"]
-    assert [message["role"] for message in server.requests[1]["messages"]] == ["user", "assistant", "tool"]
 
 
 def test_wrong_options_fail_at_once() -> None:

@@ -25,7 +25,7 @@ from pydantic import BaseModel, ValidationError
 from outspoken import parse
 from outspoken.integrations import langchain
 from outspoken.integrations.langchain import ChatOutspoken, OutspokenOutputParser, tool_errors
-from tests.integrations.model_tests import ANSWER, CUTS, AgentTests, Ran, Read, ReasoningTests, weather
+from tests.integrations.model_tests import ANSWER, CUTS, AgentTests, Ran, Read, ReasoningTests, SentToolsTests, weather
 from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, TOOLS, printed_by_example, written
 from tests.integrations.text_server import text_server
 
@@ -119,7 +119,7 @@ Ask = Callable[[Any, Any], AIMessage]
 WAYS: list[Ask] = [invoked, ainvoked, streamed, astreamed]
 
 
-class TestResponses(ReasoningTests, AgentTests):
+class TestResponses(ReasoningTests, SentToolsTests, AgentTests):
     KINDS = ("reasoning", "text", "tool_call", "tool_call")
     MORE: ClassVar = {
         "metadata": [{"finish_reason": reason, "model": "m"} for reason in ("tool_calls", "tool_calls", "stop")],
@@ -127,8 +127,8 @@ class TestResponses(ReasoningTests, AgentTests):
         "results": ["nine", "nine", "west"],
     }
 
-    def asked(self, url: str, way: str, format: str | None, model: str) -> Read:
-        chat = ChatOutspoken(model=ChatOpenAI(base_url=url, model=model), format=format).bind_tools(TOOLS)
+    def asked(self, url: str, way: str, format: str | None, model: str, **options: Any) -> Read:
+        chat = ChatOutspoken(model=ChatOpenAI(base_url=url, model=model), format=format, **options).bind_tools(TOOLS)
         message = WAYS[self.WAYS.index(way)](chat, ASKED)
         refused = [(call["name"], call["args"]) for call in message.invalid_tool_calls]
         if refused:
@@ -161,6 +161,11 @@ class TestResponses(ReasoningTests, AgentTests):
             "tokens": [message.usage_metadata["output_tokens"] for message in found if message.usage_metadata],
             "results": [message.content for message in messages if isinstance(message, ToolMessage)],
         }
+
+    def test_the_example_runs(self) -> None:
+        server = text_server(written("qwen3_coder", ("tide", {"place": "Brest"})))
+        printed = printed_by_example("langchain", server.url, langchain_openai="tests.integrations.test_langchain")
+        assert printed == "[('tide', {'place': 'Brest'})] []\n"
 
 
 @pytest.mark.parametrize("ask", WAYS)
@@ -312,14 +317,6 @@ def test_callbacks_see_the_text_and_not_the_markup(ask: Ask) -> None:
     assert (outer in seen.tokens) == (ask in (streamed, astreamed))
 
 
-def test_tools_need_not_be_sent() -> None:
-    server = text_server(written("qwen3_coder", BOTH[0]))
-    chat = ChatOpenAI(base_url=server.url)
-    model = ChatOutspoken(model=chat, format="qwen3_coder", send_tools=False).bind_tools(TOOLS)
-    assert [(call["name"], call["args"]) for call in model.invoke(ASKED).tool_calls] == [BOTH[0]]
-    assert "tools" not in server.requests[0]
-
-
 def test_an_empty_stream_ends() -> None:
     assert streamed(model_of(""), ASKED).text == ""
 
@@ -331,12 +328,6 @@ def test_an_empty_stream_ends() -> None:
         return [chunk async for chunk in OutspokenOutputParser(format="hermes").atransform(nothing())]
 
     assert [chunk.content for chunk in asyncio.run(read())] == [""]
-
-
-def test_the_example_runs() -> None:
-    server = text_server(written("qwen3_coder", ("tide", {"place": "Brest"})))
-    printed = printed_by_example("langchain", server.url, langchain_openai="tests.integrations.test_langchain")
-    assert printed == "[('tide', {'place': 'Brest'})] []\n"
 
 
 def test_wrong_options_fail_at_once() -> None:

@@ -18,8 +18,8 @@ from llama_index.llms.openai_like import OpenAILike
 from pydantic import BaseModel
 
 from outspoken.integrations.llama_index import OutspokenLLM
-from tests.integrations.model_tests import ANSWER, AgentTests, Ran, Read, ReasoningTests, weather
-from tests.integrations.model_texts import BOTH, FORMATS, INVALID, TIDE, pieces, printed_by_example, written
+from tests.integrations.model_tests import ANSWER, AgentTests, Ran, Read, ReasoningTests, SentToolsTests, weather
+from tests.integrations.model_texts import BOTH, FORMATS, INVALID, pieces, written
 from tests.integrations.text_server import text_server
 
 ASKED = [ChatMessage("When?")]
@@ -96,11 +96,11 @@ Ask = Callable[[OutspokenLLM, Any], ChatResponse]
 WAYS: list[Ask] = [invoked, ainvoked, streamed, astreamed]
 
 
-class TestResponses(ReasoningTests):
+class TestResponses(ReasoningTests, SentToolsTests):
     KINDS = ("thinking", "text", "tool_call", "tool_call")
 
-    def asked(self, url: str, way: str, format: str | None, model: str) -> Read:
-        llm = llm_of(url, format, model)
+    def asked(self, url: str, way: str, format: str | None, model: str, **options: Any) -> Read:
+        llm = llm_of(url, format, model, **options)
         response = WAYS[self.WAYS.index(way)](llm, tools_of([]))
         assert response.raw.usage.completion_tokens == 9
         message = response.message
@@ -270,20 +270,6 @@ def test_completions_are_text_without_reasoning() -> None:
         return [whole.text, "".join([one.delta or "" async for one in stream])]
 
     assert asyncio.run(both()) == [ANSWER, ANSWER]
-
-
-def test_tools_need_not_be_sent() -> None:
-    server = text_server(written("qwen3_coder", BOTH[0]))
-    llm = llm_of(server.url, "qwen3_coder", send_tools=False)
-    assert [call.tool_kwargs for call in llm.get_tool_calls_from_response(invoked(llm, tools_of([])))] == [BOTH[0][1]]
-    assert "tools" not in server.requests[0]
-
-
-def test_the_example_runs_against_a_server() -> None:
-    server = text_server(written("qwen3_coder", ("tide", {"place": "Brest"})), TIDE)
-    assert printed_by_example("llama_index", server.url) == f"{TIDE}\n"
-    assert [tool["function"]["name"] for tool in server.requests[0]["tools"]] == ["tide"]
-    assert [message["role"] for message in server.requests[1]["messages"]] == ["user", "assistant", "tool"]
 
 
 def test_wrong_options_fail_at_once() -> None:

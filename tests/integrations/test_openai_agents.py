@@ -21,7 +21,7 @@ from outspoken.providers import ProviderReply
 from outspoken.serving.app import Proxy
 from outspoken.serving.settings import ServerSettings
 from tests.integrations.model_tests import ANSWER, AgentTests, Ran, Read, ReasoningTests, weather
-from tests.integrations.model_texts import BOTH, CUT, INVALID, REPAIRABLE, THINKER, printed_by_example, written
+from tests.integrations.model_texts import BOTH, CUT, INVALID, REPAIRABLE, THINKER, written
 from tests.integrations.text_server import TextServer, text_server
 from tests.serving.serving import Server
 
@@ -49,17 +49,8 @@ async def run(agent: Agent[Any], streamed: bool, **options: Any) -> Any:
     return result
 
 
-def ran_with(
-    format: str, streamed: bool, *texts: str | tuple[str, str], size: int = 7, **options: Any
-) -> tuple[Any, Ran, TextServer, list[ProviderReply]]:
-    """The result of a run, the calls that were run, the server, and the replies."""
-    server = text_server(*texts, size=size)
-    result, ran, replies = ran_at(server.url, format, streamed, {}, **options)
-    return result, ran, server, replies
-
-
 def ran_at(url: str, format: str, streamed: bool, given: dict[str, Any], **options: Any) -> Any:
-    """The same with a server that runs, and options `given` to the model."""
+    """The result of a run with a server and options `given` to the model, the calls that were run, and the replies."""
     replies: list[ProviderReply] = []
 
     async def main() -> Any:
@@ -163,7 +154,7 @@ def test_structured_output_is_the_text(streamed: bool) -> None:
         hour: int
 
     text = '<think>Nine.</think>{"place": "Brest", "hour": 9}'
-    result, _, _, _ = ran_with("hermes", streamed, text, output_type=Tide)
+    result, _, _ = ran_at(text_server(text).url, "hermes", streamed, {}, output_type=Tide)
     assert result.final_output == Tide(place="Brest", hour=9)
 
 
@@ -181,12 +172,6 @@ def test_text_streams_as_it_arrives_and_a_call_when_it_is_complete() -> None:
     assert kinds.count("response.output_text.delta") >= 3
     assert kinds.count("response.function_call_arguments.delta") == 1
     assert "".join([event.delta for event in events if event.type == "response.output_text.delta"]) == ANSWER
-
-
-def test_the_example_runs() -> None:
-    server = text_server(written("qwen3_coder", ("tide", {"place": "Brest"})), ANSWER)
-    assert printed_by_example("openai_agents", server.url) == f"{ANSWER}\n"
-    assert server.requests[1]["messages"][-1]["content"] == "High tide in Brest at nine."
 
 
 # through `outspoken serve`: the SDK's own models, of both of its APIs

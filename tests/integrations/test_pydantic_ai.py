@@ -12,14 +12,14 @@ from pydantic_ai import messages as kinds
 from pydantic_ai.exceptions import IncompleteToolCall, UnexpectedModelBehavior
 from pydantic_ai.messages import ModelMessage, ModelResponse, PartDeltaEvent, TextPart, TextPartDelta, ThinkingPart
 from pydantic_ai.models import Model, ModelRequestParameters
-from pydantic_ai.models.function import AgentInfo, FunctionModel
+from pydantic_ai.models.function import FunctionModel
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.tools import ToolDefinition
 
 from outspoken.integrations.pydantic_ai import AskAgain, OutspokenModel
 from tests.integrations.model_tests import ANSWER, UNREAD, AgentTests, Ran, Read, ReasoningTests, text_of, weather
-from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, TOOLS, printed_by_example, written
+from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, TOOLS, written
 from tests.integrations.text_server import text_server
 
 
@@ -53,12 +53,12 @@ def parts(messages: list[ModelMessage], kind: str) -> list[Any]:
     return [part for message in messages for part in message.parts if part.part_kind == kind]
 
 
-def responded(model: OutspokenModel, way: str) -> ModelResponse:
+def responded(model: OutspokenModel, way: str, history: Any = ()) -> ModelResponse:
     """The response to a request with the tools of the tests."""
     tools = [
         ToolDefinition(name=t["function"]["name"], parameters_json_schema=t["function"]["parameters"]) for t in TOOLS
     ]
-    asked: Any = ([], None, ModelRequestParameters(function_tools=tools))
+    asked: Any = ([*history], None, ModelRequestParameters(function_tools=tools))
 
     async def run() -> ModelResponse:
         async with model:
@@ -76,8 +76,8 @@ class TestResponses(ReasoningTests):
     WAYS = ("whole", "streamed")
     KINDS = ("thinking", "text", "tool-call", "tool-call")
 
-    def asked(self, url: str, way: str, format: str | None, model: str) -> Read:
-        response = responded(client(url, format, model), way)
+    def asked(self, url: str, way: str, format: str | None, model: str, **options: Any) -> Read:
+        response = responded(client(url, format, model, **options), way)
         calls, refused = list[Any](), list[tuple[str, str]]()
         for call in parts([response], "tool-call"):
             if not isinstance(call.args, str) or call.args.startswith("{"):
@@ -216,7 +216,7 @@ def test_text_that_is_no_value_or_may_be_the_answer_is_no_call(output: Any) -> N
         asked(agent)
 
 
-@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("way", ["whole", "streamed"])
 @pytest.mark.parametrize("size", [1, 7, 1000])
 @pytest.mark.parametrize(
     ("text", "shown"),
@@ -227,51 +227,29 @@ def test_text_that_is_no_value_or_may_be_the_answer_is_no_call(output: Any) -> N
     ],
 )
 def test_a_server_s_reasoning_is_none_of_the_answer(
-    text: str, shown: list[tuple[str, str]], size: int, streamed: bool
+    text: str, shown: list[tuple[str, str]], size: int, way: str
 ) -> None:
-    async def run(url: str) -> Any:
-        model = OutspokenModel(OpenAIChatModel("m", provider=OpenAIProvider(base_url=url, api_key="none")), "hermes")
-        history = [ModelResponse(parts=[ThinkingPart("Which?"), TextPart("Where?")])]
-        request: Any = (history, None, ModelRequestParameters())
-        async with model:
-            if not streamed:
-                return await model.request(*request)
-            async with model.request_stream(*request) as stream:
-                async for _ in stream:
-                    pass
-                return stream.get()
-
     server = text_server((text, "length" if "</think>" not in text else "stop"), size=size)
-    response = asyncio.run(run(server.url))
+    history = [ModelResponse(parts=[ThinkingPart("Which?"), TextPart("Where?")])]
+    response = responded(client(server.url, "hermes"), way, history)
     assert [(part.part_kind, part.content) for part in response.parts] == shown
     assert server.requests[0]["messages"][0]["content"] == "<think>\nWhich?\n</think>\n\nWhere?"
-
-
-def test_text_streams_as_it_arrives() -> None:
-    async def run() -> list[str]:
-        model = model_of(ANSWER, size=10)
-        async with model, model.request_stream([], None, ModelRequestParameters()) as stream:
-            return [e.delta.content_delta async for e in stream if isinstance(e, PartDeltaEvent)]
-
-    deltas = asyncio.run(run())
-    assert len(deltas) >= 2
-    assert ANSWER.endswith("".join(deltas))
 
 
 OFFERED = ModelRequestParameters(function_tools=[ToolDefinition(name="tide"), ToolDefinition(name="wind")])
 
 
-def test_the_arguments_of_a_call_stream_as_they_arrive() -> None:
-    text = written("hermes", ("tide", {"place": "Brest " * 20}))
-
-    async def run() -> int:
+def test_text_and_the_arguments_of_a_call_stream_as_they_arrive() -> None:
+    async def deltas(text: str) -> list[Any]:
         model = model_of(text, size=10)
         async with model, model.request_stream([], None, OFFERED) as stream:
-            return len(
-                [e async for e in stream if isinstance(e, PartDeltaEvent) and not isinstance(e.delta, TextPartDelta)]
-            )
+            return [event.delta async for event in stream if isinstance(event, PartDeltaEvent)]
 
-    assert asyncio.run(run()) > 5
+    texts = [delta.content_delta for delta in asyncio.run(deltas(ANSWER))]
+    assert len(texts) >= 2
+    assert ANSWER.endswith("".join(texts))
+    found = asyncio.run(deltas(written("hermes", ("tide", {"place": "Brest " * 20}))))
+    assert len([delta for delta in found if not isinstance(delta, TextPartDelta)]) > 5
 
 
 def test_a_cancelled_stream_is_interrupted() -> None:
@@ -291,26 +269,14 @@ def test_parts_of_the_wrapped_model_are_kept() -> None:
         TextPart(written("hermes", BOTH[0])),
         kinds.ToolCallPart("wind", {}, "c9"),
     ]
-
-    def whole(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        return ModelResponse(parts=native.copy())
-
-    model = OutspokenModel(FunctionModel(whole), "hermes")
+    model = OutspokenModel(FunctionModel(lambda *asked: ModelResponse(parts=native.copy())), "hermes")
     response = asyncio.run(model.request([], None, OFFERED))
     assert [part.part_kind for part in response.parts] == ["thinking", "tool-call", "tool-call"]
     assert (response.parts[0], response.parts[2]) == (native[0], native[2])
 
 
 def test_a_thinking_part_of_the_wrapped_model_closes_what_the_prompt_opened() -> None:
-    def whole(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        return ModelResponse(parts=[ThinkingPart("Which?"), TextPart(ANSWER)])
-
-    model = OutspokenModel(FunctionModel(whole), "hermes", prefix="<think>\n")
+    native = ModelResponse(parts=[ThinkingPart("Which?"), TextPart(ANSWER)])
+    model = OutspokenModel(FunctionModel(lambda *asked: native), "hermes", prefix="<think>\n")
     response = asyncio.run(model.request([], None, ModelRequestParameters()))
     assert [(part.part_kind, part.content) for part in response.parts] == [("thinking", "Which?"), ("text", ANSWER)]
-
-
-def test_the_example_runs() -> None:
-    server = text_server(written("qwen3_coder", ("tide", {"place": "Brest"})), ANSWER)
-    assert printed_by_example("pydantic_ai", server.url) == f"{ANSWER}\n"
-    assert server.requests[1]["messages"][-1]["content"] == "High tide in Brest at nine."

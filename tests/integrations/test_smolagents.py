@@ -14,7 +14,7 @@ from outspoken import Reply
 from outspoken.integrations.messages import noted, refusal_of
 from outspoken.integrations.smolagents import OutspokenModel
 from outspoken.results.replies import has_failed_call
-from tests.integrations.model_tests import ANSWER, LOOK, PAGE, READ_OFF, UNREAD, ModelTests, Ran, Read, text_of
+from tests.integrations.model_tests import ANSWER, LOOK, PAGE, READ_OFF, UNREAD, Ran, Read, SentToolsTests, text_of
 from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, TIDE, printed_by_example, written
 from tests.integrations.text_server import text_server
 
@@ -114,12 +114,12 @@ def streamed(model: Model, tools: Any) -> ChatMessage:
 WAYS = [whole, streamed]
 
 
-class TestResponses(ModelTests):
+class TestResponses(SentToolsTests):
     WAYS = ("whole", "streamed")
 
-    def asked(self, url: str, way: str, format: str | None, model: str) -> Read:
+    def asked(self, url: str, way: str, format: str | None, model: str, **options: Any) -> Read:
         replies = list[Reply]()
-        read = model_of(url, format, model, on_reply=replies.append)
+        read = model_of(url, format, model, on_reply=replies.append, **options)
         message = WAYS[self.WAYS.index(way)](read, tools_of([]))
         (reply,), calls = replies, list[Any]()
         if has_failed_call(reply):
@@ -256,12 +256,6 @@ def test_an_agent_calls_the_agent_that_it_manages() -> None:
     agent = agent_of(model, Ran(), managed_agents=[pilot])
     assert agent.run("When?") == ANSWER
     assert ran == [BOTH[0]]
-
-
-def test_tools_need_not_be_sent() -> None:
-    server = text_server(written("hermes", BOTH[0]))
-    message = whole(model_of(server.url, send_tools=False), tools_of([]))
-    assert ("tools" in server.requests[0], len(message.tool_calls or ())) == (False, 1)
 
 
 def test_the_example_runs_against_a_server() -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +10,7 @@ import pytest
 
 from outspoken import GrammarError, UnknownFormatError
 from outspoken.integrations.transformers import format_of, load_checkpoint, parse_response, with_format
-from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, TOOLS, written
+from tests.integrations.model_texts import BOTH, CUT, FORMATS, INVALID, REPAIRABLE, TOOLS, printed_by_example, written
 from tools.integrations.missing_modules import stand_ins
 
 with stand_ins():
@@ -20,8 +18,6 @@ with stand_ins():
     from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 from tests.tables import tables
-
-PAGE = Path(__file__).resolve().parents[2] / "src" / "outspoken" / "integrations" / "README.md"
 
 TABLES = tables(__file__)
 #: Chat templates that write calls in two formats.
@@ -132,10 +128,5 @@ def test_errors() -> None:
 
 def test_the_example_of_the_page_runs(tmp_path: Path) -> None:
     tokenizer("hermes").save_pretrained(tmp_path)
-    section = PAGE.read_text("utf-8").partition("\n## transformers\n")[2]
-    program = section.partition("```python\n")[2].partition("```")[0]
-    assert "Qwen/Qwen3-8B" in program
-    program = program.replace("Qwen/Qwen3-8B", str(tmp_path))
-    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=50)
-    assert ran.returncode == 0, ran.stderr
-    assert "'name': 'tide', 'arguments': {'place': 'Brest'}" in ran.stdout
+    printed = printed_by_example("transformers", str(tmp_path), "Qwen/Qwen3-8B")
+    assert "'name': 'tide', 'arguments': {'place': 'Brest'}" in printed
