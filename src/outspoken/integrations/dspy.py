@@ -155,14 +155,12 @@ class OutspokenAdapter(_dspy.ChatAdapter):
         section = _section(reply.text if reply.reasoning else reply.raw, field or _ARGUMENTS)
         if reply.unfinished_tool_calls or (has_failed_call(reply) and not section):
             raise self._refused(signature, reply.raw, retry_of(reply))
-        return self._of_section(signature, field or _ARGUMENTS, section, reply.raw) if section else {}
-
-    def _of_section(self, signature: Any, field: str, section: str, raw: str) -> dict[str, Any]:
-        """The field of a section with calls or arguments, which DSPy would complete if it were cut."""
-        reading = read_json(section)
+        if not section:
+            return {}
+        name, reading = field or _ARGUMENTS, read_json(section)  # DSPy would complete it if it were cut
         if reading.status in ("truncated", "invalid"):
-            raise self._refused(signature, raw, _BROKEN.format(reading.status, field))
-        return {field: _adapters.utils.parse_value(dumps(reading.value), signature.output_fields[field].annotation)}
+            raise self._refused(signature, reply.raw, _BROKEN.format(reading.status, name))
+        return {name: _adapters.utils.parse_value(dumps(reading.value), signature.output_fields[name].annotation)}
 
     def _refused(self, signature: Any, raw: str, told: str) -> Exception:
         self._refusal = [{"role": "assistant", "content": raw}, {"role": "user", "content": told}]

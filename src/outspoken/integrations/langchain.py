@@ -17,7 +17,7 @@ from outspoken.results.packages import Package
 
 from .assembler import Assembler, AssemblerFields, CallEnd, MessagePart, joined
 from .framework import framework
-from .messages import FIRST_INDEX, METADATA, REASONS, call_of, chat_message, parts_of
+from .messages import FIRST_INDEX, METADATA, REASONS, call_of, parts_of
 
 _LANGCHAIN = framework("langchain", "langchain-core", "1.0")
 _chat_models = _LANGCHAIN.load("langchain_core.language_models.chat_models")
@@ -145,10 +145,13 @@ class ChatOutspoken(AssemblerFields, _chat_models.BaseChatModel):
             is_async = isinstance(run_manager, _managers.AsyncCallbackManagerForLLMRun)
             parent = _managers.AsyncParentRunManager if is_async else _managers.ParentRunManager
             config["callbacks"] = parent.get_child(run_manager)
-        messages = _answered(messages)
-        assembler = self._begin(offered, kwargs.get("tool_choice"), history=[*map(_said, messages)], stop=stop)
-        sent = filter(None, assembler.to_send(messages, _to_send, chat_message))
-        return model, {"input": [*sent], "config": config, **options}, assembler
+        given: list[Any] = []  # with an answer to each invalid call that has none: the reason
+        answered = {message.tool_call_id for message in messages if isinstance(message, _messages.ToolMessage)}
+        for message in messages:
+            given += [message, *[error for error in tool_errors(message) if error.tool_call_id not in answered]]
+        assembler = self._begin(offered, kwargs.get("tool_choice"), history=[*map(_said, given)], stop=stop)
+        sent = [*filter(None, assembler.to_send(given, _to_send))]
+        return model, {"input": sent, "config": config, **options}, assembler
 
 
 @cache
@@ -205,15 +208,6 @@ def _said(message: Any) -> dict[str, Any]:
         calls = [call_of(call["id"], call["name"], call["args"]) for call in called]
         about = message.response_metadata.get(METADATA)
         made |= {_REASONING: message.additional_kwargs.get(_REASONING), "tool_calls": calls, METADATA: about}
-    return made
-
-
-def _answered(messages: Sequence[Any]) -> list[Any]:
-    """The messages, with an answer to each invalid call that has none: the reason."""
-    answered = {message.tool_call_id for message in messages if isinstance(message, _messages.ToolMessage)}
-    made: list[Any] = []
-    for message in messages:
-        made += [message, *[error for error in tool_errors(message) if error.tool_call_id not in answered]]
     return made
 
 

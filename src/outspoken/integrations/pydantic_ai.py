@@ -79,7 +79,7 @@ class OutspokenModel(_wrapper.WrapperModel):
         items = [item for message in messages for item in _items(message)]
         history, stop = [*map(_said, items)], options.get("stop_sequences")
         assembler = self._begin(tools, options.get("tool_choice"), history=history, stop=stop)
-        made = iter(assembler.to_send(items, self._sendable, _written))
+        made = iter(assembler.to_send(items, self._to_send, _written))
         sent: list[Any] = []
         for message in messages:
             parts = [*filter(None, islice(made, len(_items(message))))]
@@ -89,12 +89,13 @@ class OutspokenModel(_wrapper.WrapperModel):
                 sent.append(replace(message, parts=parts))
         return sent, lambda manager: _Parts(manager, assembler, due)
 
-    def _sendable(self, item: Any) -> Any:
-        """A response or a part of a request as servers accept it."""
-        return replace(item, parts=[*map(self._sendable_part, item.parts)]) if hasattr(item, "parts") else item
+    def _to_send(self, part: Any) -> Any:
+        """A response or a part as servers accept it.
 
-    def _sendable_part(self, part: Any) -> Any:
-        """A call with a problem, which its retry prompt tells, has no arguments; thinking has its tags."""
+        A call with a problem, which its retry prompt tells, has no arguments; thinking has its tags.
+        """
+        if hasattr(part, "parts"):
+            return replace(part, parts=[*map(self._to_send, part.parts)])
         if part.part_kind == "tool-call" and object_of(part.args) is None:
             return replace(part, args={})
         profile = self.wrapped.profile

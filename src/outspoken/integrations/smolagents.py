@@ -58,10 +58,8 @@ class OutspokenModel(_models.Model):
             assembler.add_own_reasoning()
         assembler.whole(_parts(message)[0], message.raw)
         calls = self._end(assembler, message.tool_calls or ())
-        content = assembler.text if calls else assembler.text + _written(assembler.reply)
-        return _models.ChatMessage(
-            message.role, content, tool_calls=calls or None, raw=message.raw, token_usage=message.token_usage
-        )
+        content = assembler.text + _written(assembler.reply)
+        return _models.ChatMessage(message.role, content, calls or None, message.raw, message.token_usage)
 
     def generate_stream(self, messages: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
         messages, request, assembler = self._request(messages, *args, **kwargs)
@@ -75,9 +73,8 @@ class OutspokenModel(_models.Model):
             text = joined(assembler.feed(delta.content or ""), TextDelta)
             if text or delta.token_usage:
                 yield _models.ChatMessageStreamDelta(content=text, token_usage=delta.token_usage)
-        text = joined(assembler.close(), TextDelta)
+        text = joined(assembler.close(), TextDelta) + _written(assembler.reply)
         calls = [_delta(n, call) for n, call in enumerate(self._end(assembler, native))]
-        text += "" if calls else _written(assembler.reply)
         if text or calls:
             yield _models.ChatMessageStreamDelta(content=text, tool_calls=calls or None)
 
