@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias, TypedDict
 
 from pydantic import BaseModel
@@ -108,6 +109,13 @@ class Assembler:
         self.ids = CallIds(taken=[*taken, *[said["tool_call_id"] for said in history if "tool_call_id" in said]])
         self.finish_reason, self._stop = finish_reason, None if finish_reason else stop
         self._begin()
+
+    @classmethod
+    def maker(cls, *given: Any, **options: Any) -> Callable[..., Assembler]:
+        """What makes the assembler for each request, with options that are checked now."""
+        begin = partial(cls, *given, **options)
+        begin()
+        return begin
 
     def _begin(self) -> None:
         self._session: Session | None = None

@@ -44,8 +44,7 @@ class OutspokenAdapter(_dspy.ChatAdapter):
     ) -> None:
         own: Any = {key: options.pop(key) for key in ReaderOptions.__annotations__ if key in options}
         _dspy.ChatAdapter.__init__(self, **options)
-        self._begin, self._on_reply = partial(Assembler, format, **own), on_reply
-        self._begin()  # wrong options fail here
+        self._begin, self._on_reply = Assembler.maker(format, **own), on_reply
         #: of one request: its messages, and those behind it if the model is asked again
         self._history: list[dict[str, Any]] = []
         self._told: list[dict[str, Any]] = []

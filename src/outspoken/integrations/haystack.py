@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial, wraps
+from functools import wraps
 from inspect import isawaitable, iscoroutinefunction
 from typing import Any, cast
 
@@ -52,8 +52,7 @@ class OutspokenChatGenerator:
         options: dict[str, Any] = {"prefix": prefix, "repair": repair, "render_history": render_history}
         self._given = {"format": format, "settings": settings, "send_tools": send_tools, **options}
         options["settings"] = Settings(**settings) if settings else None
-        self._begin = partial(Assembler, format, chat_generator, **options)
-        self._begin()  # wrong options fail here
+        self._begin = Assembler.maker(format, chat_generator, **options)
 
     def to_dict(self) -> dict[str, Any]:
         callback = self.streaming_callback and _utils.serialize_callable(self.streaming_callback)

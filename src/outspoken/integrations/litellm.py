@@ -58,8 +58,7 @@ class OutspokenLLM(_litellm.CustomLLM):
         self, format: str | None = None, *, stream_arguments: bool = False, **options: Unpack[ReaderOptions]
     ) -> None:
         _litellm.CustomLLM.__init__(self)
-        self._assembler = partial(Assembler, format, **options)
-        self._assembler()  # wrong options fail here
+        self._assembler = Assembler.maker(format, **options)
         self._stream_calls: StreamCalls = "pieces" if stream_arguments else "complete"
 
     def completion(self, *args: Any, **kwargs: Any) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -48,8 +47,7 @@ class OutspokenModel(_interface.Model):
         **options: Unpack[ReaderOptions],
     ) -> None:  # fmt: skip
         self.wrapped, self._on_reply = wrapped, on_reply
-        self._begin = partial(Assembler, format, wrapped, **options)
-        self._begin()  # wrong options fail here
+        self._begin = Assembler.maker(format, wrapped, **options)
 
     async def get_response(self, *args: Any, **kwargs: Any) -> Any:
         request, reading = self._request(args, kwargs)

@@ -7,7 +7,6 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from copy import copy
 from dataclasses import replace
-from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -41,8 +40,7 @@ class OutspokenModel(_wrapper.WrapperModel):
         _wrapper.WrapperModel.__init__(self, wrapped)
         self._tags = self.wrapped.profile.get("thinking_tags", ("<think>", "</think>"))
         self.wrapped = _without_tags(self.wrapped)
-        self._begin = partial(Assembler, format, self.wrapped, **options)
-        self._begin()  # wrong options fail here
+        self._begin = Assembler.maker(format, self.wrapped, **options)
 
     async def request(self, messages: Any, model_settings: Any, model_request_parameters: Any) -> Any:
         given = (model_settings, model_request_parameters)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from ast import literal_eval
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from typing import Any
 
 from typing_extensions import Unpack
@@ -45,8 +44,7 @@ class OutspokenModel(_models.Model):
         self.wrapped: Any = check_type(wrapped, _models.Model, "wrapped")
         _models.Model.__init__(self, model_id=wrapped.model_id)
         self._send_tools, self._text_is_answer, self._on_reply = send_tools, text_is_answer, on_reply
-        self._begin = partial(Assembler, format, wrapped, **options)
-        self._begin()  # wrong options fail here
+        self._begin = Assembler.maker(format, wrapped, **options)
         self._last: Assembler | None = None  # the last response without calls
 
     def generate(self, messages: Any, *args: Any, **kwargs: Any) -> Any:

@@ -23,6 +23,8 @@ _chat_utils: Any = _VLLM.load("vllm.renderers.chat_utils")
 
 #: How many tokens before the newest ones may hold a part of a tag.
 _WINDOW = 32
+#: What the names of the classes of parsers of reasoning end with.
+_REASONING = "_ReasoningParser"
 
 
 class OutspokenToolParser(_tool_parsers.ToolParser):
@@ -160,28 +162,24 @@ class OutspokenReasoningParser(_reasoning.ReasoningParser):
 
 
 def __getattr__(name: str) -> Any:
-    """Make the class of a parser, when the server first asks for it: its name is that of the parser and its kind."""
-    parser, _, kind = name.rpartition("_")
-    base = {"ToolParser": OutspokenToolParser, "ReasoningParser": OutspokenReasoningParser}.get(kind)
-    format = parsers.parser_names().get(parser)
-    if base is None or format is None:
+    """Make the class of a parser of reasoning when the server first asks for it, since it needs the format's tags."""
+    format = parsers.parser_names(of_reasoning=True).get(name.removesuffix(_REASONING))
+    if format is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    fields: dict[str, Any] = {"format": format}
-    if base is OutspokenReasoningParser:
-        tags = fields["tags"] = parsers.needed_tags(format)
-        fields |= {"reasoning_start_str": tags.open.strip(), "reasoning_end_str": tags.close}
-    elif format != "auto":  # a constraint is that of one format
-        fields["structural_tag_model"] = parser
-    made = globals()[name] = type(name, (base,), fields)
+    tags = parsers.needed_tags(format)
+    fields = {"format": format, "tags": tags, "reasoning_start_str": tags.open.strip(), "reasoning_end_str": tags.close}
+    made = globals()[name] = type(name, (OutspokenReasoningParser,), fields)
     return made
 
 
 def register() -> None:
     """Register the parsers of all formats; importing this module does."""
-    for name in parsers.parser_names():
-        _tool_parsers.ToolParserManager.register_lazy_module(name, __name__, f"{name}_ToolParser")
+    for name, format in parsers.parser_names().items():
+        model = None if format == "auto" else name  # a constraint is that of one format
+        made = type(f"{name}_ToolParser", (OutspokenToolParser,), {"format": format, "structural_tag_model": model})
+        _tool_parsers.ToolParserManager.register_module(name, module=made)
     for name in parsers.parser_names(of_reasoning=True):
-        _reasoning.ReasoningParserManager.register_lazy_module(name, __name__, f"{name}_ReasoningParser")
+        _reasoning.ReasoningParserManager.register_lazy_module(name, __name__, name + _REASONING)
 
 
 register()
