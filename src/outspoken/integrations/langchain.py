@@ -138,7 +138,7 @@ class ChatOutspoken(AssemblerFields, _chat_models.BaseChatModel):
         """The model with its tools, the arguments of a request to it, and what reads its response."""
         options = {**kwargs, **({} if stop is None else {"stop": stop})}
         choice = {"tool_choice": options.pop("tool_choice")} if "tool_choice" in options else {}
-        tools, offered = options.pop("tools", None), _openai_tools(kwargs.get("tools") or ())
+        tools = _openai_tools(options.pop("tools", None) or ())
         model = self.model.bind_tools(tools, **choice) if tools and self.send_tools else self.model
         config: dict[str, Any] = {"tags": ["nostream"]}  # by which LangGraph leaves it out of its stream of messages
         if run_manager is not None:  # traces see the request below that of this model
@@ -149,7 +149,7 @@ class ChatOutspoken(AssemblerFields, _chat_models.BaseChatModel):
         answered = {message.tool_call_id for message in messages if isinstance(message, _messages.ToolMessage)}
         for message in messages:
             given += [message, *[error for error in tool_errors(message) if error.tool_call_id not in answered]]
-        assembler = self._begin(offered, kwargs.get("tool_choice"), history=[*map(_said, given)], stop=stop)
+        assembler = self._begin(tools, kwargs.get("tool_choice"), history=[*map(_said, given)], stop=stop)
         sent = [*filter(None, assembler.to_send(given, _to_send))]
         return model, {"input": sent, "config": config, **options}, assembler
 
