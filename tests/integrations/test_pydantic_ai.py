@@ -39,12 +39,15 @@ def agent_of(model: Model, **options: Any) -> tuple[Agent[None, Any], Ran]:
     return Agent(model, tools=weather(ran), **options), ran
 
 
-def asked(agent: Agent[None, Any]) -> Any:
-    """The result of a run that is not streamed."""
+def asked(agent: Agent[None, Any], streamed: bool = False) -> Any:
+    """The result of a run; of one that is streamed, its output and tokens."""
 
     async def run() -> Any:
         async with agent:
-            return await agent.run("When?")
+            if not streamed:
+                return await agent.run("When?")
+            async with agent.run_stream("When?") as result:
+                return await result.get_output(), result.usage.output_tokens
 
     return asyncio.run(run())
 
@@ -141,12 +144,7 @@ def test_a_stop_of_the_request_proves_no_end(stop: list[str], ran: Ran) -> None:
 
 def test_a_streamed_call_with_a_problem_is_not_run() -> None:
     agent, ran = agent_of(model_of(INVALID, written("hermes", BOTH[0]), ANSWER))
-
-    async def run() -> tuple[str, int]:
-        async with agent, agent.run_stream("When?") as result:
-            return await result.get_output(), result.usage.output_tokens
-
-    assert asyncio.run(run()) == (ANSWER, 27)
+    assert asked(agent, streamed=True) == (ANSWER, 27)
     assert ran == [BOTH[0]]
 
 
@@ -197,12 +195,8 @@ def test_structured_output_is_the_call_of_the_output_tool(format: str, streamed:
     "text", ['{"place": "Brest", "hour": "9"}', 'Here:\n```json\n{"place": "Brest", "hour": 9,}\n```']
 )
 def test_json_in_the_text_is_the_call_of_the_output_tool(text: str, streamed: bool) -> None:
-    async def run() -> Tide:
-        async with agent, agent.run_stream("When?") as result:
-            return await result.get_output()
-
-    agent = Agent(model_of(text), output_type=Tide)
-    assert (asyncio.run(run()) if streamed else asked(agent).output) == Tide(place="Brest", hour=9)
+    found = asked(Agent(model_of(text), output_type=Tide), streamed)
+    assert (found[0] if streamed else found.output) == Tide(place="Brest", hour=9)
 
 
 @pytest.mark.parametrize("output", [Tide, str])
