@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import wraps
-from inspect import isawaitable, iscoroutinefunction
+from inspect import iscoroutinefunction
 from typing import Any, cast
 
 from outspoken.providers.requested import value_of
@@ -92,8 +92,7 @@ class OutspokenChatGenerator:
         asked, reading = self._request(*args, **kwargs, is_async=True)
         replies = (await _utils.async_utils._execute_component_async(self.chat_generator, **asked))["replies"]
         for made in reading.close(replies):
-            if isawaitable(told := reading.callback(made)):
-                await told
+            await _data.streaming_chunk._invoke_streaming_callback(reading.callback, made)
         return {"replies": reading.messages(replies)}
 
     def _request(

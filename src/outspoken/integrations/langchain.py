@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator, Iterator, Sequence
 from functools import cache
 from typing import Any
@@ -26,7 +25,6 @@ _outputs = _LANGCHAIN.load("langchain_core.outputs")
 _parsers = _LANGCHAIN.load("langchain_core.output_parsers.transform")
 _managers = _LANGCHAIN.load("langchain_core.callbacks.manager")
 _functions = _LANGCHAIN.load("langchain_core.utils.function_calling")
-_runnables = _LANGCHAIN.load("langchain_core.runnables")
 _exceptions = _LANGCHAIN.load("langchain_core.exceptions")
 
 #: Where chat models keep the reasoning.
@@ -100,9 +98,9 @@ class ChatOutspoken(AssemblerFields, _chat_models.BaseChatModel):
         is_type = isinstance(schema, type) and not is_typeddict(schema)
 
         def parse(message: Any) -> Any:
-            calls = [{"name": call["name"], "arguments": json.dumps(call["args"])} for call in message.tool_calls]
-            calls += [{"name": call["name"], "arguments": call["args"] or ""} for call in message.invalid_tool_calls]
-            listed = [{"type": "function", "function": call} for call in calls]
+            found = [(call["name"], call["args"]) for call in (*message.tool_calls, *message.invalid_tool_calls)]
+            functions = [{"name": name, "arguments": "" if given is None else given} for name, given in found]
+            listed = [{"type": "function", "function": each} for each in functions]
             said = {"message": {"content": message.text, "tool_calls": listed}, "finish_reason": "stop"}
             wanted: Any = schema if is_type else function["parameters"]
             answer = read_answer({"choices": [said]}, wanted, tool=function["name"], format="text")
@@ -112,7 +110,7 @@ class ChatOutspoken(AssemblerFields, _chat_models.BaseChatModel):
                 raise error
             return {"raw": message, "parsed": value, "parsing_error": error} if include_raw else value
 
-        return asked | _runnables.RunnableLambda(parse)
+        return asked | parse
 
     def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> Any:
         model, asked, assembler = self._request(messages, stop, run_manager, kwargs)
