@@ -89,16 +89,21 @@ def _is_before(opener: str, text: str, at: int, *, is_named: bool) -> bool:
     If the marker behind the name is missing, the name is not `is_named`, and what is left of a short marker or a line
     break is not enough. A word has half of the letters of the marker, or all of them if the name is not named.
     """
+    is_word = opener.isalpha()
     if not opener:
         return is_named and _LINE_START.search(text, max(at - 3, 0), at) is not None
-    if len(opener) > 1 and text[max(at - len(opener) - 2, 0) : at].rstrip().lower().endswith(opener.lower()):
+    if (
+        is_named
+        and len(opener) > 1
+        and not is_word
+        and _is_nearly(opener.lower(), text[max(at - _NEAR, 0) : at].lower())
+    ):
         return True
     if is_distinct_marker(opener):
         first = max(at - len(opener) - 2, 0)
         near = text[first:at]  # not all of a long value, which may hold the name many times
         starts = range(max(at - len(opener) + 3, 0) - first)
         return any(end == len(near) for start in starts for end, _ in near_misses(near, start, opener))
-    is_word = opener.isalpha()
     if is_named and (is_word or len(opener) == 1) and _GAP_BEFORE.search(text, max(at - 4, 0), at) is not None:
         return True
     if is_word:
@@ -106,6 +111,12 @@ def _is_before(opener: str, text: str, at: int, *, is_named: bool) -> bool:
         return word == opener or (is_named and 2 * len({*word.lower()} & {*opener.lower()}) >= len(opener))
     found = _PUNCTUATION_BEFORE.search(text, max(at - 3, 0), at)
     return found is not None and not set(found[0]).isdisjoint(opener)
+
+
+def _is_nearly(opener: str, text: str) -> bool:
+    """Does a text end with the characters of a short marker, of which one may be missing and others between them?"""
+    kept = "".join([char for char in text if char in opener])
+    return any(kept.endswith(opener[:at] + opener[at + 1 :]) for at in range(len(opener)))
 
 
 def is_left_of_marker(edits: Collection[Edit], text: Callable[[int, int], str]) -> bool:
