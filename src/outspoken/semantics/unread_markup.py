@@ -13,6 +13,7 @@ from outspoken.actions.mapping import mapping_of
 from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.near_openers import all_forms
 from outspoken.grammar.tables import Tables
+from outspoken.grammar.value_markup import has_terminal
 from outspoken.grammar.vocabulary import CALLS
 from outspoken.json.decoder import NotJsonError, decode
 from outspoken.notations.tools import Tools
@@ -27,7 +28,6 @@ from outspoken.results.replies import JsonValue, Reasoning, Segment, Text, ToolC
 from .call_shapes import CallShapes, find_shape
 from .keys import action_key_in, find_keys, lacking, required_absent, tool_named_in
 from .said_signs import MADE
-from .taken_in import argument_marks
 
 #: A word of a sentence.
 _WORD = lazy_pattern(r"(?:^|\s)[^\W\d_]{2,}[,.:;!?]?(?:\s|$)")
@@ -145,8 +145,8 @@ def action_names(tables: Tables) -> list[str]:
 
 
 def action_arguments(automaton: Automaton) -> list[str]:
-    """The names of the arguments of a format's actions, if these have bare values behind markers."""
-    mapping = mapping_of(automaton.tables.header) if argument_marks(automaton).behind else None
+    """The names of the arguments of a format's actions, if they stand behind the names of actions."""
+    mapping = mapping_of(automaton.tables.header) if has_terminal(automaton, "ARG_NAME") else None
     names = action_names(automaton.tables) if mapping is not None else ()
     keys = {key for name in names for key in mapping.arguments_of(name)} if mapping is not None else set[str]()
     return sorted(filter(str.isidentifier, keys))

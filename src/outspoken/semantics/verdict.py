@@ -67,6 +67,8 @@ _MEMBER = lazy_pattern(r"\"\s{0,9},\s{0,99}\"[^\"\n]{1,60}\"\s{0,9}:")
 #: A text of which the first bracket closes, and opens another one before it closes again; or the last word of which
 #: is in a bracket that never closes.
 _CLOSES = lazy_pattern(r"\A[^\[\]]*\][^\]]*\[[^\]]*\[|\s\[[^\[\]]*\Z")
+#: How a value of an object begins that holds the end of its key and its own opening quotation mark.
+_BEHIND_KEY = lazy_pattern(r"[\"']?\s{0,3}[:=]\s{0,3}[\"']")
 #: Repairs that make a text of what should be a number.
 _NO_NUMBERS = frozenset({"loose-number", "thousands-separator", "not-finite"})
 #: What may stand between two calls of a list.
@@ -193,8 +195,11 @@ def _of_values(
     for key, value in arguments.items():
         if not isinstance(value, str):
             continue
-        if words and re.search(rf"(?<![\w$])(?:{words})[\"']?\s{{0,9}}[=:]", value):
+        argument = rf"(?<![\w$])(?:{words})[\"']?\s{{0,9}}[=:]|[\"'],\s{{0,9}}[\"'](?:{words})(?!\w)"
+        if words and re.search(argument, value):
             yield Objection("unproven", f"the value of `{key}` seems to hold another argument", key)
+        if _BEHIND_KEY.match(value):
+            yield Objection("unproven", f"the value of `{key}` begins with what stands behind its name", key)
         if expression.search(value):
             yield Objection("unproven", f"the value of `{key}` seems to hold another action", key)
 
