@@ -16,7 +16,7 @@ from .prepared import PrefilterSource
 from .syntax import parse
 
 #: How many characters of a marker are looked at (fewer if it has many spellings), and of white space before it.
-_LENGTHS, _MAX_SPACES = (4, 3, 1), 11
+_LENGTHS, _MAX_SPACES = (7, 4, 3, 1), 11
 #: Rare in prose: nothing else is looked at in markers that begin with one of these.
 _RARE = "<[{`"
 _SPACES = rf"\s{{0,{_MAX_SPACES}}}"
