@@ -59,8 +59,7 @@ def _mirrored(closer: re.Match[str]) -> str:
 
 def _opener_of(closer: re.Match[str], automaton: Automaton) -> str:
     """The tag that opens what a tag closes."""
-    tables = automaton.tables
-    openers = [tables.terminals[name] for name in think_terminals(tables)[1]]
+    openers = [automaton.tables.terminals[name] for name in think_terminals(automaton)[1]]
     opener = _mirrored(closer)
     if any(re.match(without_conditions(terminal.regex), opener) for terminal in openers):
         return opener

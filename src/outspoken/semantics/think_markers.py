@@ -48,7 +48,7 @@ def think_markers(automaton: Automaton, other: Automaton | None = None) -> Think
 
 def _tags_of(automaton: Automaton) -> _Tags | None:
     tables = automaton.tables
-    closers, openers = think_terminals(tables)
+    closers, openers = think_terminals(automaton)
     shared = [] if closers else sorted(_tags_behind(tables) & tables.terminals.keys())
     if tables.header.reasoned_calls == "run" or not (closers or shared):
         return None
@@ -82,8 +82,10 @@ def _either(close: str, open: str) -> str:
     return f"(?P<close>{close})|(?P<open>{open or '(?!)'})"
 
 
-def think_terminals(tables: Tables) -> tuple[list[str], list[str]]:
+@lru_cache(maxsize=256)
+def think_terminals(automaton: Automaton) -> tuple[list[str], list[str]]:
     """The names of the terminals that close reasoning, and of those that open it."""
+    tables = automaton.tables
     shifts, thoughts, behind = _shifts(tables), _thoughts(tables), _behind_thoughts(tables)
     tags = _tags_behind(tables)
     # what also stands elsewhere, such as the end of a message, tells nothing of reasoning
