@@ -79,7 +79,7 @@ def other_order(other_grammars: None) -> Iterator[dict[str, Reply]]:
 
     def reversed_at(openers: OpenerIndex, text: str, pos: int, **how: Any) -> Owners:
         found = at(openers, text, pos, **how)
-        return Owners(found.names[::-1], found.likely[::-1], found.wanted)
+        return found._replace(names=found.names[::-1], likely=found.likely[::-1], sound=found.sound[::-1])
 
     def reversed_names(edition: int | None = None) -> tuple[str, ...]:
         return names(edition)[::-1]

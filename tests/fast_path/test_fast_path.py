@@ -26,6 +26,7 @@ from outspoken.results.errors import RenderError
 from outspoken.results.events import Done
 from outspoken.results.replies import Reply
 from outspoken.results.settings import DEFAULT
+from outspoken.semantics.output import Output
 from tests.cases import CASES, FORMATS
 from tests.invariants.cost import cost
 from tests.invariants.replies import pieces
@@ -76,6 +77,11 @@ def test_fast_path_agrees_with_the_parser(format_: str) -> None:
     assert left <= {*LEFT_TO_THE_PARSER.get(format_, ())}
 
 
+def is_read_as(found: Reply | Output, reply: Reply) -> bool:
+    """Is that a reply, or else what was read where something is to be reported?"""
+    return found == reply if isinstance(found, Reply) else (found.segments, None) == (reply.segments, reply.format)
+
+
 def test_fast_path_agrees_with_the_detector() -> None:
     drawn, read = some([case for case in CASES if not case.options.get("prefix")], "detector", 0.05), 0
     for case in drawn:
@@ -83,8 +89,8 @@ def test_fast_path_agrees_with_the_detector() -> None:
         by_detector = by_parser(case.text, "auto", tools)  # at first no format is known for a marker
         found = sound_text.read(case.text, tools, DEFAULT)
         if found is not None:
-            assert found == by_detector, str(case)
-            read += 1
+            assert is_read_as(found, by_detector), str(case)
+            read += isinstance(found, Reply)
     assert read > len(drawn) // 3
 
 
@@ -98,7 +104,7 @@ def test_fast_path_agrees_with_the_parser_on_changed_texts(format_: str) -> None
         text, tools = damaged(case.text, others, random), case.options.get("tools")
         check_agreement(text, format_, tools)
         found = sound_text.read(text, tools, DEFAULT)
-        assert found is None or found == by_parser(text, "auto", tools), text
+        assert found is None or is_read_as(found, by_parser(text, "auto", tools)), text
     for case in own[::3]:
         check_agreement(case.text[: random.randrange(len(case.text) + 1)], format_, case.options.get("tools"))
 

@@ -63,6 +63,7 @@ def _constants(automaton: Automaton) -> dict[str, Any]:
         "PROMPT_END": tables.header.opened,
         "TRIMS_TEXT": "text" in tables.header.trim,
         "SEPARATES": tables.header.separate == "text",
+        "HAS_EVIDENCE": bool(tables.header.evidence),
         "MARKERS": tuple(markers),
         "WEAK_MARKERS": tuple(weak),
         "LINE_MARKERS": tuple(unread_markup.line_openers(automaton)),

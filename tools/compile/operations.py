@@ -160,9 +160,9 @@ class OperationWriter:
             self._put(f"if unknown{d}:", "    return None")
 
     def _refuse_misspelt(self, kinds: str, d: int) -> None:
-        """The parser decides whether an object is a call with a misspelt key."""
+        """The parser decides whether an object with a name or arguments is a call with a misspelt key."""
         if self._has_unknown and "tool_call" in kinds.split():
-            self._put(f"if unknown{d} == 2:", "    return None")
+            self._put(f"if unknown{d} == 2 and (name{d} or args{d}.__class__ is dict):", "    return None")
 
     def _ends(self, function: str, end: str, *between: str, d: int) -> None:
         """The call of a function that adds what ended to the output."""

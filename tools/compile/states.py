@@ -2,8 +2,9 @@
 
 The function does what the parser and the builder do with a complete text, without damage. The writer knows which nodes
 are open in each state, so their data are local variables. The function returns None for anything uncertain, and for
-what it has no code for; then the parser reads the text from its start. It returns True or False if the grammar refuses
-the text: a stream has passed on some of it by then, or not. Otherwise it returns the place up to which it has read.
+what it has no code for; then the parser reads the text from its start. It returns DAMAGED if the text ends too
+early, and True or False if the grammar refuses it: a stream has passed on some of it by then, or not. Otherwise it
+returns the place up to which it has read.
 
 Local variables of the function: `s` is the state, `pos` the position, `n` the end and `o` the length of the prompt in
 the text; `once` tells what is read, and `out` is the output. `m` is the match, `g` its branch, `e` its start; `last` is
@@ -102,6 +103,9 @@ class StateWriter(FreeTextWriter):
         self._nodes = list(state.nodes)
         self._is_bare = False
         if state.at_marker:
+            start = self._automaton.start
+            if start.free is not None and start.free.target is config:
+                self._usual(start, "pos")
             markers = self._shared.markers(config, "find")
             self._put(f"m = {self._match(markers)}(text, pos)", "if m is None:", "    return None")
             self._take_branch(state, "find", markers)
@@ -132,7 +136,8 @@ class StateWriter(FreeTextWriter):
         """The code at the end of the text."""
         ops = config.end_operations()
         if ops is None:
-            raise UnsupportedError
+            self._put("return DAMAGED")
+            return
         self._operate([named_operation(op, 0, before=True) for op in ops], "n", "n")
         self._put("out.flush()", "return n")
 
@@ -143,19 +148,25 @@ class StateWriter(FreeTextWriter):
             self._put(f"s = {number}")
         self._put("continue" if self._again in (-1, number) else "break")
 
-    def _usual(
-        self, config: Config, at: str, unless: str = "once", write_before: Callable[[], None] | None = None
-    ) -> None:
+    def _usual(self, config: Config, at: str, unless: str = "", write_before: Callable[[], None] | None = None) -> None:
         """The code for the usual ways from a configuration on, each of which does what the states on it do in a row.
 
-        `write_before` writes what they have in common.
+        If one segment is read, only those within it are taken. `write_before` writes what they have in common.
         """
         ways = self._ways.of(config) if self._ways is not None else []
         if not ways:
             return
-        match = self._global("usual", "lazy", "|".join([way.source + way.tail for way in ways]))
-        self._put(f"m = None if {unless} else {match}(text, {at})", "if m is not None:")
+        within = [way.is_within(self._automaton.top_level) for way in ways]
+        match = self._usual_match(ways, at)
+        some = self._usual_match([way if is_some else way.never for way, is_some in zip(ways, within, strict=True)], at)
+        match = match if all(within) else f"{some if any(within) else None} if once else {match}"
+        self._put(f"m = None if {unless} else {match}" if unless else f"m = {match}", "if m is not None:")
         self._block(partial(self._usual_ways, ways, write_before))
+
+    def _usual_match(self, ways: list[Way], at: str) -> str:
+        """The match of one of some ways."""
+        match = self._global("usual", "lazy", "|".join([way.source + way.tail for way in ways]))
+        return f"{match}(text, {at})"
 
     def _usual_ways(self, ways: list[Way], write_before: Callable[[], None] | None) -> None:
         if write_before is not None:
@@ -254,7 +265,7 @@ class StateWriter(FreeTextWriter):
             # If the first stop is a character of every missing closer, and ends the text, none is lacking.
             implied = all(not required_chars(closer.prefilter).isdisjoint(markers.chars[1]) for closer in closers)
             self._first_stop(*markers.chars)
-            self._usual(state.config, "e", "once or e < 0", partial(write_end, "" if implied else lacks))
+            self._usual(state.config, "e", "e < 0", partial(write_end, "" if implied else lacks))
             if implied and lacks:
                 self._put("stop = e")
                 lacks = f"e != stop and {lacks}"
@@ -268,7 +279,7 @@ class StateWriter(FreeTextWriter):
         self._put("e = m.start()")
         if has_ways and markers.chars is None:
             self._put("found = m")
-            self._usual(state.config, "e", "once", partial(write_end, lacks))
+            self._usual(state.config, "e", "", partial(write_end, lacks))
             self._put("m = found")
         write_end(lacks)
         self._take_branch(state, "find", markers)
@@ -283,6 +294,9 @@ class StateWriter(FreeTextWriter):
 
     def _free_to_end(self, free: Transition, role: str, after_marker: bool) -> None:
         """The code for free text that runs to the end of the text."""
+        if free.target.end_operations() is None:
+            self._put("return DAMAGED")
+            return
         if _missing_closers(free):
             self._put(f"if {self._may_lack_closer(free.target)}(text, pos) is not None:", "    return None")
         self._piece(role, after_marker, "n", ends=True)

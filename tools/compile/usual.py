@@ -87,6 +87,15 @@ class Way(NamedTuple):
     def ends_text(self) -> bool:
         return self.tail == r"\Z"
 
+    @property
+    def never(self) -> Way:
+        """The same way with an expression that matches nothing."""
+        return self._replace(source="(?!)" + "()" * len(self.groups), tail="")
+
+    def is_within(self, top_level: Config) -> bool:
+        """Does it lead through no text between segments?"""
+        return not self.ends_text and not any(step.free and step.free.target is top_level for step in self.steps)
+
 
 class Ways:
     """The usual ways, by the configuration in which they begin: that behind an embedded value, or that of free text.
@@ -143,7 +152,9 @@ class Ways:
                     self._add(begin, steps, config, text)
                     pos = self._end_of(free, text, pos, found)
                     begin, steps, free = config if pos >= 0 else None, [], None
-            elif free is not None:
+                elif free.target is self._shared.automaton.top_level:
+                    self._add(begin, steps[:], config, text)  # where one segment is read, it ends here
+            else:
                 free = None
             if found is not None:
                 step = self._step(config, free, text, pos, *found)

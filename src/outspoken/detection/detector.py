@@ -33,7 +33,7 @@ class Detector(ABC, Generic[C]):
 
     detected: str | None = None
     #: the opening marker, the formats that have it, and the offset up to where candidates have failed
-    place, owners, failed_at = Place(0, 0), Owners([], [], {}), 0
+    place, owners, failed_at = Place(0, 0), Owners([], [], {}, []), 0
 
     def __init__(self, openers: OpenerIndex, output: Output) -> None:
         self.openers, self.output = openers, output
@@ -97,7 +97,7 @@ class Detector(ABC, Generic[C]):
             self._read_as_text()
             return
         self.owners = self.owners_at(place, final=final)
-        names, likely, _ = self.owners
+        names, likely = self.owners[:2]
         if not likely:
             self._read_as_text()
             return
@@ -171,7 +171,6 @@ class Detector(ABC, Generic[C]):
 
     def _choose(self, best: C) -> None:
         """A segment was read by this format."""
-        self.candidates = []
         number, is_alone = self.place.number, self.openers.is_alone
         # many formats may have a marker that says nothing by itself, as the end of a turn
         if (
@@ -182,6 +181,7 @@ class Detector(ABC, Generic[C]):
             self.detected = best.name
         self.openers.remember(number, best.name)
         self.take(best)
+        self.candidates = []
 
 
 def _fail(candidates: Iterable[Candidate]) -> None:

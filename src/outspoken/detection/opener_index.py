@@ -51,12 +51,14 @@ class _Alike(NamedTuple):
 class Owners(NamedTuple):
     """The `names` of the formats that have an opening marker at a place, and the `likely` ones among them.
 
-    `wanted` is the evidence that segments of some of them need at their end; see `evidence`.
+    `wanted` is the evidence that segments of some of them need at their end; see `evidence`. Only the `sound` ones may
+    read a segment without damage, if any can.
     """
 
     names: list[str]
     likely: list[str]
     wanted: dict[str, str]
+    sound: list[str]
 
 
 class OpenerIndex:
@@ -130,7 +132,7 @@ class OpenerIndex:
             wanted[opener.format] = wanted.get(opener.format, ALONE) and AT_END.get(opener.evidence, "")
         chosen = [name for name, likely in names.items() if likely] or list(names)
         likely = [name for name in chosen if like(name) not in chosen]
-        found = Owners(list(names), likely, {name: evidence for name, evidence in wanted.items() if evidence})
+        found = Owners(list(names), likely, {name: evidence for name, evidence in wanted.items() if evidence}, chosen)
         if final:
             alike.known[key] = found
         return found
@@ -239,9 +241,9 @@ class OpenerIndex:
                         return None
                     if place < pos:
                         place = pos
-            group = group_at(text, place)
-            numbers, key, inline = groups[group], group, in_line[group]
-            if inline is not None and not begins_line(text, place, behind):
+            group = key = group_at(text, place)
+            numbers = groups[group]
+            if numbers and (inline := in_line[group]) is not None and not begins_line(text, place, behind):
                 numbers, key = inline, ~group
             if numbers:
                 match = matches.get(key) or self._compile_match(key, numbers, partial=partial)

@@ -242,7 +242,7 @@ class ParserDetector(Detector[ParsedCandidate], ParserPolicy):
         self._log_trials("chosen", best.end, [best, *[other for other in self.tried if other is not best]])
         self._pass_on(best)
         if best.spaces is not None:
-            best.spaces.report(best.builder)
+            best.builder.recorder.diagnostics += best.spaces.reports(best.name, best.output.segments)
         self.builder.absorb(best.builder)
         self.builder.nodes.clear()
         parser, state = self.parser, self.parser.state

@@ -10,12 +10,15 @@ from typing import Any
 
 from outspoken.engine.text_buffer import BLANK
 from outspoken.fast_path.reader import INSIDE, FastPath, fast_path_of
+from outspoken.fast_path.runtime import DAMAGED
 from outspoken.grammar import registry
 from outspoken.grammar.registry import PLAIN
 from outspoken.notations.tools import Tools
+from outspoken.results.diagnostics import PendingDiagnostic, place_diagnostics
 from outspoken.results.encoding import replace_surrogates
 from outspoken.results.replies import Reply
 from outspoken.results.settings import Settings
+from outspoken.semantics.output import Output
 from outspoken.semantics.segments import reply_of
 
 from .candidates import Candidate
@@ -23,13 +26,16 @@ from .detector import Detector
 from .evidence import has_content, is_credible, says_something
 from .opener_index import OpenerIndex, Owners, Place, opener_index
 
+#: So many items of a rank are false if nothing is amiss with a reading; any damage makes one of them true.
+_WHOLENESS = 6
+
 
 class NotSoundError(Exception):
     """Only parsers can tell what a text says."""
 
 
-def read(text: str, tools: Any, settings: Settings) -> Reply | None:
-    """The reply to a complete text; None if only parsers can tell."""
+def read(text: str, tools: Any, settings: Settings) -> Reply | Output | None:
+    """The reply to a complete text, or what was read if something is to be reported; None if only parsers can tell."""
     if settings.screen is not None and settings.coordinates is None:
         return None  # several formats may write the points of a segment in different spaces
     if len(text) > settings.max_chars or not (text.isascii() or replace_surrogates(text) is text):
@@ -38,16 +44,14 @@ def read(text: str, tools: Any, settings: Settings) -> Reply | None:
     if plain is None:
         return None
     given = tools if tools is None or tools.__class__ is Tools else Tools.of(tools)
-    detector = SoundDetector(text, given, settings, plain)
-    while True:
+    for uses_recent in (True, False):
+        detector = SoundDetector(text, given, settings, plain, uses_recent=uses_recent)
         try:
-            detector.read()
+            return detector.read()
         except NotSoundError:
             if not detector.used_recent:
-                return None
-            detector = SoundDetector(text, given, settings, plain, uses_recent=False)
-        else:
-            return reply_of(text, detector.detected, detector.output)
+                break
+    return None
 
 
 class SoundCandidate(Candidate):
@@ -65,12 +69,12 @@ class SoundCandidate(Candidate):
         """Read the segment."""
         text, start = self._before.text, self.start
         end = self.path.read_part(self.output, text, start, self._before.tools, self._before.settings)
-        if end is None or end is True:
-            raise NotSoundError
         if end is False:
             self.has_ended, self.refusal = False, (start, None, False)
+        elif end == DAMAGED:
+            self.has_ended = False
         else:
-            self._end = end
+            self._end = _place_of(end)
 
     @property
     def end(self) -> int:
@@ -88,6 +92,10 @@ class SoundCandidate(Candidate):
 
     def ends_line(self, openers: OpenerIndex, *, final: bool) -> bool | None:
         return openers.ends_line(self._before.text, self._end, final=True)
+
+    def is_whole(self) -> bool:
+        """Is nothing amiss with what it reads? Then it is better than anything that is damaged."""
+        return not any(self.rank(None)[:_WHOLENESS])
 
     def is_more_than_text(self) -> bool:
         """Is it known that what it reads is not only text? If it lacks evidence, no unlikely format is tried."""
@@ -114,20 +122,24 @@ class SoundDetector(Detector[SoundCandidate]):
         self._pos, self._scan, self._behind = 0, 0, -1
         #: the formats that have read anything
         self._names: set[str] = set()
+        #: what is to be reported of actions
+        self.reports: list[PendingDiagnostic] = []
 
     # reading
 
-    def read(self) -> None:
-        """Read the text."""
+    def read(self) -> Reply | Output:
+        """Read the text. Returns the reply, or what was read if no format was found, and something may be reported."""
         self._read_head()
         self.run(final=True)
         self.output.flush()
         plain, path = self._plain, None if self.detected is None else fast_path_of(self.detected, self._edition)
         alternates = path is None or not self._names <= {path.format, PLAIN}
-        if self._may_report_spaces() or not (path or plain).is_certain(
-            self.text, self.output, self.tools, self.settings, plain, alternates=alternates
-        ):
+        if (path or plain).is_certain(self.text, self.output, self.tools, self.settings, plain, alternates=alternates):
+            reports = place_diagnostics(self.reports, self.text) if self.reports else None
+            return reply_of(self.text, self.detected, self.output, diagnostics=reports)
+        if not self._names <= {PLAIN}:
             raise NotSoundError
+        return self.output
 
     def _read_head(self) -> None:
         """Read what precedes all text."""
@@ -183,25 +195,27 @@ class SoundDetector(Detector[SoundCandidate]):
     def _read_recent(self, path: FastPath, opener: Place) -> None:
         """Read a segment by the format that was opener here before, right into the output."""
         self.used_recent = True
-        start, _, group, _ = opener
+        start = opener.start
         self._add_text(path, start)
         output = self.output
-        count = len(output.segments)
+        count, length = len(output.segments), output.open_length
         output.separates = path.separates
         end = path.read_into(output, self.text, start, self.tools, self.settings)
         output.separates = False
-        is_lone = self.detected is None and len(output.segments) == count  # a marker, which tells no format
+        # a marker tells no format
+        is_lone = self.detected is None and len(output.segments) == count and output.open_length == length
         if end is None or is_lone:
             raise NotSoundError  # the text before the marker and the segment must be read otherwise
-        if self.openers.wants_evidence(group):
-            names, _, evidence = self.owners_at(opener, final=True)
-            wanted = evidence.get(path.format, "")
-            if path.format not in names or (
+        if path.has_evidence and self.openers.wants_evidence(opener.group):
+            owners = self.owners_at(opener, final=True)
+            wanted = owners.wanted.get(path.format, "")
+            if path.format not in owners.names or (
                 wanted and not self._is_evident(output.segments[count:], start, end, wanted)
             ):
                 raise NotSoundError
         if self.detected is None and path is not self._plain:
             self.detected = path.format
+        self._report_spaces(path.format, output.segments[count:], opener)
         self._go_on(path, end)
 
     def _is_evident(self, segments: list[Any], start: int, end: int, wanted: str) -> bool:
@@ -225,13 +239,14 @@ class SoundDetector(Detector[SoundCandidate]):
         self._trims = path.trims_text
         self._names.add(path.format)
 
-    def _may_report_spaces(self) -> bool:
-        """May actions be reported whose points may be in several spaces?"""
-        if self.settings.coordinates is not None or not any(s.kind == "action" for s in self.output.segments):
-            return False
-        from .spaces import has_points, may_differ
+    def _report_spaces(self, name: str, segments: list[Any], opener: Place) -> None:
+        """Report the actions that a format has read at a marker whose points may be in several spaces."""
+        if "action" not in [segment.kind for segment in segments]:
+            return
+        from .spaces import spaces_of  # which few texts need
 
-        return any(map(has_points, self.output.segments)) and any(map(may_differ, self._names))
+        spaces = spaces_of(name, self.settings, self.owners_at(opener, final=True).names)
+        self.reports += [] if spaces is None else spaces.reports(name, segments)
 
     # at an opening marker
 
@@ -245,6 +260,14 @@ class SoundDetector(Detector[SoundCandidate]):
             raise NotSoundError
         return SoundCandidate(name, path, self, self.place.start, self.owners.wanted.get(name, ""))
 
+    def _started(self, names: list[str], *, final: bool) -> list[SoundCandidate]:
+        """The candidates; those that cannot read the segment without damage only if the others do not read it."""
+        rest = [name for name in names if name not in self.owners.sound]
+        found = super()._started([name for name in names if name not in rest], final=final)
+        if rest and not any(not c.wanted and c.is_whole() for c in found):
+            found += super()._started(rest, final=final)
+        return found
+
     def pass_over(self) -> None:
         """The marker does not count where it stands, so it is text. What formats have refused is reported."""
         if self.owners.names or not self.openers.is_foreign(self.place.group):
@@ -253,17 +276,20 @@ class SoundDetector(Detector[SoundCandidate]):
 
     def take(self, best: SoundCandidate) -> None:
         """Go on behind the segment, unless a format that has refused it may still find more."""
+        if not (all(c.has_ended or c.refusal for c in self.candidates) or best.is_whole()):
+            raise NotSoundError  # one that is damaged may be better
         if not says_something(best.output) and any(c.refusal or c.has_failed for c in self.tried):
             raise NotSoundError  # another format may take in what is behind the marker, as where a turn ends
         if self.tried != [best] and best.end == len(self.text) and not has_content(best.output):
             raise NotSoundError  # another format may find a call or action in reasoning that goes on to the end
+        self._report_spaces(best.name, best.output.segments, self.place)
         self._add_text(best.path, best.start)
         self.output.absorb(best.output)
         self._go_on(best.path, best.end)
 
 
-def _place_of(end: int | bool | None) -> int:
+def _place_of(end: int | bool | str | None) -> int:
     """Where a fast path has read up to. Raises NotSoundError if it could not read."""
-    if end is None or end.__class__ is bool:
+    if end.__class__ is not int:
         raise NotSoundError
-    return end
+    return end  # type: ignore

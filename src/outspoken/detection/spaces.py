@@ -8,36 +8,36 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from outspoken.grammar import registry
-from outspoken.results.diagnostics import Severity
+from outspoken.results.diagnostics import PendingDiagnostic, Severity
 from outspoken.results.geometry import Box, Point
 from outspoken.results.settings import Settings
-from outspoken.semantics.builder import Builder
+
+if TYPE_CHECKING:
+    from outspoken.semantics.builder import Builder
 
 #: Spaces without numbers of a place.
 _WITHOUT_POINTS = ("", "mark", "desc")
 
 
 class Spaces(NamedTuple):
-    """The spaces in which the points of a segment may be written, and the settings that convert none of them."""
+    """The spaces in which the points of a segment may be written, and how severe it is that they are not known."""
 
     names: tuple[str, ...]
-    settings: Settings
     severity: Severity
 
     def keep_numbers(self, builder: Builder) -> None:
         """Let a builder leave points in the numbers of the model."""
-        builder.context = builder.state.context = builder.context._replace(settings=self.settings)
+        settings = replace(builder.context.settings, clamp=False)
+        builder.context = builder.state.context = builder.context._replace(settings=settings)
 
-    def report(self, builder: Builder) -> None:
-        """Report each action with points that a builder has read."""
-        segments: list[Any] = builder.output.segments
-        for segment in segments:
-            if has_points(segment):
-                message = f"the space of its points may be {' or '.join(self.names)}; they are as the model wrote them"
-                builder.recorder.report("ambiguous-space", message, segment.span, self.severity, helps=_HELPS)
+    def reports(self, name: str, segments: Iterable[Any]) -> list[PendingDiagnostic]:
+        """A diagnostic for each action with points that a format has read."""
+        message = f"the space of its points may be {' or '.join(self.names)}; they are as the model wrote them"
+        spans = [segment.span for segment in segments if has_points(segment)]
+        return [PendingDiagnostic("ambiguous-space", message, at, self.severity, name, helps=_HELPS) for at in spans]
 
 
 _HELPS = ("name the format, or the space: `Settings(coordinates=…)`",)
@@ -53,20 +53,13 @@ def spaces_of(name: str, settings: Settings, sharing: Iterable[str] = ()) -> Spa
     found = _kin_spaces(name, tuple(sharing), registry.edition())
     if len(found) < 2:
         return None
-    severity = "note" if settings.screen is None else "warning"
-    return Spaces(found, replace(settings, clamp=False), severity)
+    return Spaces(found, "note" if settings.screen is None else "warning")
 
 
 def has_points(segment: Any) -> bool:
     """Is a segment an action with points?"""
     fields = cast("dict[str, Any]", vars(segment))
     return segment.kind == "action" and any(True for _ in _points(fields.values()))
-
-
-def may_differ(name: str) -> bool:
-    """May the kin of a format write points in other spaces, whatever marker its segments begin with?"""
-    edition = registry.edition()
-    return len(_kin_spaces(name, registry.names(edition), edition)) > 1
 
 
 @registry.cached

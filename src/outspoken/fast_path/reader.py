@@ -7,7 +7,7 @@ It reads what most responses are, several times as fast as the parser, and retur
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -85,6 +85,8 @@ class FastPath:
         self.trims_text: bool = module.TRIMS_TEXT
         #: is each text a message of its own?
         self.separates: bool = module.SEPARATES
+        #: do some of its opening markers need evidence?
+        self.has_evidence: bool = module.HAS_EVIDENCE
         #: matches the markers that may precede all text, or None
         self.match_leading: Any = module.match_leading
         self._markup = MarkupSearch(
@@ -182,35 +184,29 @@ class FastPath:
         if is_open and len(segments) > 1 and _BARE[bare_calls].may_be_text(raw, segments):
             return False
         known = tools.fitting if tools is not None and not self._has_odd_values(raw) else {}
-        if known and plain is None and self._is_plain(raw, segments, tools, known):
-            return True
         tags = (thinks,) if plain is None or plain.thinks == thinks else (thinks, plain.thinks)
-        for one in tags:
-            if may_be_said(raw, segments, one):
-                from outspoken.semantics.settle import is_any_said  # which most responses do not need
+        if known and self._is_plain(raw, segments, tools, known, tags):
+            return True
+        if any(may_be_said(raw, segments, one) for one in tags):
+            from outspoken.semantics.settle import is_any_said  # which most responses do not need
 
-                if any(is_any_said(raw, segments, one, prompt_end) for one in tags):
-                    return False
+            if any(is_any_said(raw, segments, one, prompt_end) for one in tags):
+                return False
         if self._leaves_markup(raw, segments, tools, settings, known):
             return False
-        if not may_be_other(segments):
-            return True
-        if (plain is None and self.format != registry.PLAIN) or segments[-1].__class__ is Reasoning:
-            return False
-        from outspoken.semantics.orphan_closers import orphan_closer
+        return not may_be_other(segments)
 
-        return orphan_closer(raw, segments, thinks, prompt_end) is None
-
-    def _is_plain(self, raw: str, segments: list[Any], tools: Tools | None, known: Mapping[str, Any]) -> bool:
+    def _is_plain(self, raw: str, segments: list[Any], tools: Tools | None, known: Any, tags: Sequence[Any]) -> bool:
         """Is a response nothing but usual calls, which a plain sentence may precede? This is fast."""
-        thinks, at, gap = self.thinks, int(bool(segments) and segments[0].__class__ is Text), ""
+        at, gap = int(bool(segments) and segments[0].__class__ is Text), ""
         if len(segments) == at or raw[0] in MARKS or ("(" in raw and "](" in raw):
             return False
         said, end = (segments[0].text, segments[0].span[1]) if at else ("", 0)
-        if thinks is not None and (thinks.is_shared or thinks.bare is not None):
-            return False
-        if thinks is not None and raw.find(thinks.sign, end) >= 0 and thinks.closer.search(raw, end) is not None:
-            return False
+        for thinks in tags:
+            if thinks is not None and (thinks.is_shared or thinks.bare is not None):
+                return False
+            if thinks is not None and raw.find(thinks.sign, end) >= 0 and thinks.closer.search(raw, end) is not None:
+                return False
         if at and (not is_plain_sentence(said) or REGION_SIGN.search(said) is not None):
             return False
         if at and self._text_holds_markup(raw, segments[0], tools):
@@ -421,13 +417,13 @@ class FastPath:
         *,
         state: int = 1,
         reads: int = SEGMENT,
-    ) -> int | bool | None:
+    ) -> int | bool | str | None:
         """Read what begins with an opening marker at `pos` into an output, and return where it ends.
 
         With `state` 0, read what precedes all text. Pass `reads` INSIDE for text that is known to be of the format.
 
-        Returns None if only the parser can tell. If the grammar refuses the text, returns True if a stream would have
-        sent a part of it by then, otherwise False.
+        Returns None if only the parser can tell, and DAMAGED if that will repair it or find no end. If the grammar
+        refuses the text, returns True if a stream would have sent a part of it by then, otherwise False.
         """
         return self._read(text, pos, state, output, tools, settings, reads, 0)
 

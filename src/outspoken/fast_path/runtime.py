@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from outspoken.grammar.header import Header
 
 __all__ = [
-    "ANY", "NO_CALLS", "NO_CONTENT", "SEGMENT", "ValueCheck", "UNSOUND", "Header", "add_bare", "add_value",
+    "ANY", "DAMAGED", "NO_CALLS", "NO_CONTENT", "SEGMENT", "ValueCheck", "UNSOUND", "Header", "add_bare", "add_value",
     "answer_names", "as_text", "blanks", "checked", "closing_text", "doubt", "end_action", "end_answer",
     "end_answer_call", "end_call", "end_code", "end_envelope", "end_json", "end_payload", "end_think", "is_answer",
     "lazy", "mapping_of", "nest_action", "notation", "object_of", "place_name", "read_at", "scan", "schema_view_of",
@@ -54,6 +54,8 @@ __all__ = [
 
 #: One segment is read, in text that may be of another format.
 SEGMENT = 1
+#: What is read is not sound: it needs a repair, or the text ends within it.
+DAMAGED = "damaged"
 #: The content of an envelope that has none, and its span.
 NO_CONTENT = None, (0, 0)
 

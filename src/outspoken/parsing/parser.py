@@ -16,6 +16,7 @@ from outspoken.results.errors import PromptError
 from outspoken.results.old_names import with_old_names
 from outspoken.results.replies import Reply
 from outspoken.results.settings import Settings
+from outspoken.semantics.output import Output
 
 from .event_stream import StreamParser
 from .options import (
@@ -264,21 +265,22 @@ class Parser(StreamParser["Event", Reply]):
             prefix = prefix_of(prefix)
         if finish_reason is not None:
             finish_reason = finish_reason_of(finish_reason)
-        options = self._options
+        options, found = self._options, None
         if prefix is None:
             prefix = options.prefix
         if reader.ENABLED and options.page is None and options.given is None and special is None:
             format = options.format
             if format is not None:
-                reply = reader.read(text, format, prefix, options.tools, options.settings)
-            else:
-                reply = None if prefix else _detection().read(text, options.tools, options.settings)
+                found = reader.read(text, format, prefix, options.tools, options.settings)
+            elif not prefix:
+                found = _detection().read(text, options.tools, options.settings)
             is_strict = options.echoes or options.exact or not options.calls
-            if reply is not None and not (is_strict and may_refuse(reply, options)):
-                return reply
+            if isinstance(found, Reply) and not (is_strict and may_refuse(found, options)):
+                return found
         from .response_reader import ResponseReader  # with all of the parser; sound text does not need it
 
-        return ResponseReader(options, prefix).read(text, finish_reason, special)
+        known = found if isinstance(found, Output) else None
+        return ResponseReader(options, prefix).read(text, finish_reason, special, known)
 
     def warm(self) -> None:
         """Read the example of the format, streamed and with mistakes, so that no response waits for what that loads.

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from outspoken.engine.parse_steps import ParseStep
     from outspoken.grammar.automaton import Automaton
     from outspoken.results.events import Event, HeldReason
+    from outspoken.semantics.output import Output
     from outspoken.semantics.special_text import Spans, SpecialText
 
 
@@ -161,8 +162,10 @@ class ResponseReader:
 
     # reading
 
-    def read(self, text: str, finish_reason: str | None = None, special: Spans | None = None) -> Reply:
-        """Read a whole response. `special` are the characters that come from special tokens, if that is known."""
+    def read(
+        self, text: str, finish_reason: str | None = None, special: Spans | None = None, known: Output | None = None
+    ) -> Reply:
+        """Read a whole response, unless its output is `known`. `special` are the characters from special tokens."""
         text = self._with_hidden(replace_surrogates(text), special, final=True)
         if self._prompt_end is not None:
             self._after_prompt(self._prompt_end, text, final=True)
@@ -170,7 +173,11 @@ class ResponseReader:
         if len(text) > limit:
             self._reader.read(text[:limit], end_is_proven=is_proven)
             raise LimitError(limit, self._reply(text[:limit]))
-        self._reader.read(text, end_is_proven=is_proven)
+        if known is None:
+            self._reader.read(text, end_is_proven=is_proven)
+        else:
+            self._text.append(text)
+            self._builder.output = known
         return self._finish(text)
 
     def _with_hidden(self, text: str, special: Spans | None, *, final: bool) -> str:
