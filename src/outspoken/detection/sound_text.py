@@ -290,6 +290,6 @@ class SoundDetector(Detector[SoundCandidate]):
 
 def _place_of(end: int | bool | str | None) -> int:
     """Where a fast path has read up to. Raises NotSoundError if it could not read."""
-    if end.__class__ is not int:
+    if type(end) is not int:  # true and false are none
         raise NotSoundError
-    return end  # type: ignore
+    return end

@@ -53,7 +53,10 @@ _KEYWORD = re.compile(r"\w=[\"'\[]")
 _SHORTEST_PART = 2
 #: The name of an action, and its first argument, with what gives that a value: `type" text="`, `click\nat: `. What
 #: stands between a key of JSON and its value may have a mistake.
-_FIELD = r"(?<![\w.])(?:{names})(?![\"']\s{{0,3}}:)(?=[ ]{{0,3}}[^\w .]\W{{0,9}}(?:{arguments})(?:[\"']?\s?[=:>\[]|\s?[\"'\d]))"
+_FIELD = (
+    r"(?<![\w.])(?:{names})(?![\"']\s{{0,3}}:)"
+    r"(?=[ ]{{0,3}}[^\w .]\W{{0,9}}(?:{arguments})(?:[\"']?\s?[=:>\[]|\s?[\"'\d]))"
+)
 #: A text that is a point, and nothing else.
 _POINT = re.compile(r"\W{0,9}\d?\W{0,3}[\d.]{1,9}[^\w]{1,9}[\d.]{0,9}\W{0,9}")
 #: What stands before an action in the last line of reasoning.
