@@ -46,7 +46,7 @@ def source_of(writer: StateWriter, shared: Shared) -> str:
         *more,
         *writer.globals,
         f"match_leading = {writer.leading}",
-        *writer.lines,
+        *[re.sub(r"^ +", lambda indent: " " * (len(indent[0]) // 4), line) for line in writer.lines],  # smaller wheels
     ]
     return "\n".join(lines) + "\n"
 
