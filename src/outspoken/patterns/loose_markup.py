@@ -15,8 +15,8 @@ from .near_miss import begins_near, mistakes_allowed
 #: The name in an opening tag, and the end of the tag.
 _NAME = r"(?:[\w.:\-]{1,60}[\"']?\s?/?>)?"
 #: How certain it is that the markers in a value are damage.
-Looseness = Literal["", "possible", "unbalanced", "certain"]
-_IN_ORDER: tuple[Looseness, ...] = ("", "possible", "unbalanced", "certain")
+Looseness = Literal["", "possible", "unbalanced", "certain", "doubled"]
+_IN_ORDER: tuple[Looseness, ...] = ("", "possible", "unbalanced", "certain", "doubled")
 #: One mistake leaves no more markers in a value.
 _FEW = 2
 #: So many characters between two markers are a mistake, and more are text.
@@ -78,12 +78,15 @@ class LooseMarkup:
     def find(self, text: str) -> Looseness:
         """How loose the markers in a value are.
 
-        One at an edge of the value is "certain" damage, and so is an opener or a separator among one or two markers.
-        Closers alone are "possible" damage, and so are more markers than that, which may be text about markup:
-        something else has to speak for it. One or two of the value's own closers without openers, and more openers than
-        closers, are "unbalanced": something is lost, unless the arguments that the tool has say otherwise.
+        What stands before the value is "doubled". One at an edge of the value is "certain" damage, and so is an opener
+        or a separator among one or two markers. Closers alone are "possible" damage, and so are more markers than that,
+        which may be text about markup: something else has to speak for it. One or two of the value's own closers
+        without openers, and more openers than closers, are "unbalanced": something is lost, unless the arguments that
+        the tool has say otherwise.
         """
-        if text.startswith(self._before) or (_ends_with_sign(text) and any(form[:1] == "<" for form in self._own)):
+        if text.startswith(self._before):
+            return "doubled"
+        if _ends_with_sign(text) and any(form[:1] == "<" for form in self._own):
             return "certain"
         low = text.lower()
         if begins_near(low, self.near):

@@ -55,7 +55,7 @@ _SHORTEST_PART = 2
 #: stands between a key of JSON and its value may have a mistake.
 _FIELD = (
     r"(?<![\w.])(?:{names})(?![\"']\s{{0,3}}:)"
-    r"(?=[ ]{{0,3}}[^\w .]\W{{0,9}}(?:{arguments})(?:[\"']?\s?[=:>\[]|\s?[\"'\d]))"
+    r"(?=[ ]{{0,3}}[^\w .]\W{{0,9}}(?:{arguments})(?:[\"']?\s?[=:>\[]|\s?[\"'\d])|[ ]{{1,3}}(?:{arguments})=[\"'])"
 )
 #: A text that is a point, and nothing else.
 _POINT = re.compile(r"\W{0,9}\d?\W{0,3}[\d.]{1,9}[^\w]{1,9}[\d.]{0,9}\W{0,9}")

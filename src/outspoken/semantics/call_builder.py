@@ -236,7 +236,7 @@ class CallBuilder:
         node.ends_by_chance = node.ends_by_chance or is_ended_by_chance(value_end)
         node.ends_at_argument = node.ends_at_argument or is_ended_by_argument(value_end)
         sign = text.rstrip()[-1:]
-        if sign in closing_signs(value_end) and (text[-1:].isspace() or sign not in "'\""):
+        if sign in closing_signs(value_end) and (text[-1:].isspace() or sign not in "'\"" or text.count(sign) % 2):
             node.problem = f"what ends the value of `{node.key}` is there twice"
         if value_markup(value_end).is_in(text):
             node.problem = f"the value of `{node.key}` holds markup that may end it"

@@ -7,13 +7,21 @@ from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 from outspoken.grammar import registry
-from outspoken.grammar.value_markup import closing_forms, has_fields, openers_of_actions, opening_forms
+from outspoken.grammar.value_markup import (
+    closing_forms,
+    has_fields,
+    has_terminal,
+    openers_of_actions,
+    opening_forms,
+    survey,
+)
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.near_miss import mistakes_allowed
 
 from .call_shapes import opens_call
 from .schema_objections import has_others, has_those_of_named
 from .state import ReplyState
+from .taken_in import argument_marks
 
 if TYPE_CHECKING:
     from outspoken.actions.mapping import ActionMapping
@@ -36,8 +44,10 @@ def holds_markup(
 ) -> bool:
     """Does a value hold markup that may belong to the call?"""
     tools = state.context.tools
-    is_certain = node.looseness == "certain" and (
-        not is_action or bool(state.recorder.edits) or _holds_opener(state, arguments)
+    is_certain = (
+        node.looseness == "doubled"
+        or (node.looseness == "certain"
+        and (not is_action or bool(state.recorder.edits) or _holds_opener(state, arguments)))
     )
     is_open = node.looseness == "unbalanced" and (
         _holds_end(state, arguments) if is_action else tools is None or name not in tools
@@ -94,15 +104,23 @@ def ends_in_opener(state: ReplyState, names: Iterable[str]) -> str:
 def holds_action(state: ReplyState, arguments: dict[str, Any], mapping: ActionMapping) -> str:
     """The key of a value that holds what opens an action, and the name of one behind it; "" if there is none.
 
-    A word that opens actions stands on a line of its own or right behind another word.
+    A word that opens actions stands on a line of its own or right behind another word. An argument of the action
+    follows where its opener is a sign.
     """
-    for form in openers_of_actions(registry.automaton(state.header.format)):
-        behind = r"(?<=[\w\n])" if form[0].isalnum() else ""
-        opener = re.compile(rf"{behind}{re.escape(form)}\s?(\w+)")
+    automaton = registry.automaton(state.header.format)
+    signs = re.escape("".join(sorted(argument_marks(automaton).behind)))
+    for form in survey(automaton).action_openers if has_terminal(automaton, "ARG_VALUE") else ():
+        behind = r"(?<=[\w\n])" if form[:1].isalnum() else ""
+        argument = "" if len(form) > 1 else rf"\s{{1,3}}(?P<key>\w+)\s?[{signs}]"
+        if not form or form.startswith("</") or (argument and (form.isalnum() or not signs)):
+            continue
+        opener = re.compile(rf"{behind}{re.escape(form)}\s?(?P<name>\w+){argument}")
         for key, value in arguments.items():
-            found = opener.finditer(value) if isinstance(value, str) and form in value else ()
-            if any(mapping.is_name(match[1]) for match in found):
-                return key
+            for found in opener.finditer(value) if isinstance(value, str) and form in value else ():
+                if mapping.is_name(found["name"]) and (
+                    not argument or found["key"] in mapping.arguments_of(found["name"])
+                ):
+                    return key
     return ""
 
 

@@ -32,10 +32,11 @@ _GAP_BEFORE = lazy_pattern(r"[^\s][ \t]{2,3}\Z")
 
 
 class ArgumentMarks(NamedTuple):
-    """The markers before the names of arguments, and the characters of those behind them."""
+    """The markers before the names of arguments, the characters of those behind them, and those that open quotes."""
 
-    openers: tuple[str, ...]
-    behind: frozenset[str]
+    openers: tuple[str, ...] = ()
+    behind: frozenset[str] = frozenset()
+    quoted: tuple[str, ...] = ()
 
 
 @lru_cache(maxsize=512)
@@ -45,7 +46,8 @@ def argument_marks(automaton: Automaton) -> ArgumentMarks:
     behind = {char for form in found.behind_arguments for char in form}
     has_bare = any(terminal.short == "ARG_VALUE" for terminal in automaton.tables.terminals.values())
     marks = frozenset([char for char in behind if not char.isalnum() and not char.isspace()])
-    return ArgumentMarks(found.argument_openers, marks) if has_bare and marks else ArgumentMarks((), frozenset())
+    quoted = tuple([form for form in found.behind_arguments if form[-1:] in ("'", '"')])
+    return ArgumentMarks(found.argument_openers, marks, quoted) if has_bare and marks else ArgumentMarks()
 
 
 def takes_in_argument(
@@ -66,6 +68,8 @@ def takes_in_argument(
 def _places(marks: ArgumentMarks, name: str, text: str, *, on_lines: bool) -> Iterator[int]:
     if marks.behind and name in text and (last := re.search(_last_number(marks, name), text)) is not None:
         yield last.start()
+    if marks.quoted and name in text and (quoted := re.search(_quoted(marks, name), text)) is not None:
+        yield quoted.start()
     for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)([^\w\n]{{0,{_NEAR}}})", text):
         at, signs = match.start(), {*match[1]} - {" ", "\t"}
         is_named, is_line = not marks.behind.isdisjoint(signs), on_lines and text[at - 1 : at] == "\n"
@@ -81,6 +85,14 @@ def _last_number(marks: ArgumentMarks, name: str) -> str:
     signs = re.escape("".join(sorted(marks.behind)))
     openers = "|".join([re.escape(opener) for opener in marks.openers if opener]) or "(?!)"
     return rf"(?:(?<=\w){re.escape(name)}[ ]?[{signs}]|(?:{openers})\s?{re.escape(name)}){_NUMBERS}\Z"
+
+
+@lru_cache(maxsize=512)
+def _quoted(marks: ArgumentMarks, name: str) -> str:
+    """The pattern of an argument with a quoted value, or of its name behind the quotation mark that ends a value."""
+    behind = "|".join(map(re.escape, marks.quoted))
+    ends = re.escape("".join(sorted({form[-1] for form in marks.quoted})))
+    return rf"\s{re.escape(name)}(?:{behind})|[{ends}]\s{{1,3}}{re.escape(name)}(?![^\W\d])"
 
 
 def _is_before(opener: str, text: str, at: int, *, is_named: bool) -> bool:
