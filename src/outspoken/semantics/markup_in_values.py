@@ -44,10 +44,8 @@ def holds_markup(
 ) -> bool:
     """Does a value hold markup that may belong to the call?"""
     tools = state.context.tools
-    is_certain = (
-        node.looseness == "doubled"
-        or (node.looseness == "certain"
-        and (not is_action or bool(state.recorder.edits) or _holds_opener(state, arguments)))
+    is_certain = node.looseness == "doubled" or (
+        node.looseness == "certain" and (not is_action or bool(state.recorder.edits) or _holds_opener(state, arguments))
     )
     is_open = node.looseness == "unbalanced" and (
         _holds_end(state, arguments) if is_action else tools is None or name not in tools

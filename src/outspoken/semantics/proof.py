@@ -159,6 +159,8 @@ class RepairedCall(NamedTuple):
             yield "a value may end before its last characters"
         if any(map(self._swaps, self.edits)):
             yield "a character beside a value may belong to it"
+        if self._holds_argument({*names} - self.arguments.keys()):
+            yield "an object within a value holds an argument that the call lacks"
         if self._invents_key():
             yield "a word between two values was read as a key"
         supplied = {edit.after.strip() for edit in self.edits if edit.start == edit.end} & {*self.value_ends}
@@ -181,6 +183,12 @@ class RepairedCall(NamedTuple):
     def _before(self, edit: Edit) -> str:
         """The text before an edit, without white space at its end."""
         return self.read(max(edit.start - _FAR, 0), edit.start).rstrip()
+
+    def _holds_argument(self, absent: Collection[str]) -> bool:
+        """Does an object within a value hold one of these, and a bracket may be missing that ends the object?"""
+        closes = any(edit.after in _CLOSING_BRACKETS and edit.level != "markup" for edit in self.edits)
+        values = self.arguments.values() if closes and absent else ()
+        return any(key in absent for value in values for key in keys_within(value))
 
     def _invents_key(self) -> bool:
         """Was a bare word read as a key, although no colon is behind it? It is a word between values."""
@@ -235,7 +243,9 @@ class RepairedCall(NamedTuple):
         for key, value in self.arguments.items():
             if value.__class__ is str and (_has_lone_quote(value) or holds_key(value, names)):
                 return key
-            if any(_JOINED.search(text) or _has_lone_quote(text) for text in texts_within(value)):
+            if any(
+                _JOINED.search(text) or _has_lone_quote(text) or holds_key(text, names) for text in texts_within(value)
+            ):
                 return key
             if any(_JOINED_KEY.search(inner) or _has_lone_quote(inner) for inner in (key, *keys_within(value))):
                 return key
