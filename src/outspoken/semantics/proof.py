@@ -38,8 +38,9 @@ _CLOSING_BRACKETS = ("}", "]", ")")
 #: A mark of a fence with its language, which says nothing.
 _MARKS = ("```", "~~~")
 _FENCE = lazy_pattern(r"[`~]{3,}\w*")
+_MARK_SIGNS = frozenset("`~")
 #: What stands between the name of a call and its arguments.
-_OPENS_ARGUMENTS = " \t\r\n\"'>({["
+_OPENS_ARGUMENTS = " \t\r\n\"'>({[]"
 #: What opens a value.
 _BEGINS_VALUE = frozenset({"{", "[", "```", "~~~", "```{", "```json"})
 #: What may be dropped behind a number, since it is no part of it.
@@ -285,7 +286,8 @@ class RepairedCall(NamedTuple):
         if before.isdigit() and not _PUNCTUATION.issuperset(dropped):
             return f"{dropped.strip()!r} behind a number may belong to it"
         is_word = any(map(str.isdigit, dropped)) or sum(map(str.isalnum, dropped)) > 1
-        if is_word and before not in _CLOSING_BRACKETS:
+        is_first = self._before(edit).rstrip("".join(_CLOSING_BRACKETS)).endswith(self.name)
+        if is_word and (is_first or before not in _CLOSING_BRACKETS):
             return f"the text {dropped.strip()!r} between markers belongs to nothing"
         return ""
 
@@ -314,8 +316,10 @@ class RepairedCall(NamedTuple):
 
         What stands behind it, unless that closes the section of the call, may be its arguments.
         """
-        if self.read(self.end, self.end + _FAR).lstrip().startswith(tuple(self.closers)):
-            return False
+        behind = self.read(self.end, self.end + _FAR).lstrip()
+        found = next((closer for closer in self.closers if behind.startswith(closer)), "")
+        if found and not (set(found) <= _MARK_SIGNS and behind[len(found) :][:1].isalnum()):
+            return False  # a fence with a word behind it is none
         leads = (self._before(edit) for edit in self._supplied_at_end())
         return any(lead[-1:] in ("{", "(") or lead.rstrip(_OPENS_ARGUMENTS).endswith(self.name) for lead in leads)
 
