@@ -119,7 +119,7 @@ def _field_signs(automaton: Automaton) -> str | None:
     marks = argument_marks(automaton)
     signs = [*["\t"] * has_fields(automaton), *sorted(marks.behind), *openers_of_actions(automaton)]
     numbers = [rf"{re.escape(opener)}\s?\w+[ ]?[\[(<]*-?\d" for opener in marks.openers if opener and marks.behind]
-    return "|".join([*map(re.escape, signs), *numbers]) or None
+    return "|".join([*map(re.escape, signs), *numbers]) or "(?!)"
 
 
 def _near_openers(automaton: Automaton) -> tuple[list[str], list[str]]:

@@ -19,7 +19,7 @@ from outspoken.grammar.sources import is_current, note_not_compiled
 from outspoken.json.decoder import has_more_keys, repeated_keys
 from outspoken.notations.tools import Tools, odd_name
 from outspoken.patterns.escaped_text import ESCAPE_SIGNS, plain_text
-from outspoken.patterns.markup_search import MarkupSearch, goes_on_with_arguments
+from outspoken.patterns.markup_search import LAST_WORD, MarkupSearch, goes_on_with_arguments
 from outspoken.results.encoding import replace_surrogates
 from outspoken.results.replies import JsonValue, Reasoning, Reply, Text, ToolCall
 from outspoken.results.settings import Settings
@@ -283,10 +283,10 @@ class FastPath:
         fields: dict[str, object] = segment.__dict__
         if self._has_fields and fields.get("extra"):
             return True
-        find = self._find_field
-        return find is not None and any(
-            find(value) for key, value in fields.items() if value.__class__ is str and key != "raw"
-        )
+        if (find := self._find_field) is None:
+            return False
+        values = [value for key, value in fields.items() if value.__class__ is str and key != "raw"]
+        return any(find(value) or ("\n" in value and LAST_WORD.search(value)) for value in values)
 
     @cached_property
     def _find_field(self) -> Any:

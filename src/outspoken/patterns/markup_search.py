@@ -57,6 +57,8 @@ _FIELD = (
     r"(?<![\w.])(?:{names})(?![\"']\s{{0,3}}:)"
     r"(?=[ ]{{0,3}}[^\w .]\W{{0,9}}(?:{arguments})(?:[\"']?\s?[=:>\[]|\s?[\"'\d])|[ ]{{1,3}}(?:{arguments})=[\"'])"
 )
+#: The last word of a text, behind a sign.
+LAST_WORD = re.compile(r"[^\w\s]\s*(\w+)\Z")
 #: A text that is a point, and nothing else.
 _POINT = re.compile(r"\W{0,9}\d?\W{0,3}[\d.]{1,9}[^\w]{1,9}[\d.]{0,9}\W{0,9}")
 #: What stands before an action in the last line of reasoning.

@@ -16,6 +16,7 @@ from outspoken.grammar.value_markup import (
     survey,
 )
 from outspoken.patterns.lazy import lazy_pattern
+from outspoken.patterns.markup_search import LAST_WORD
 from outspoken.patterns.near_miss import mistakes_allowed
 
 from .call_shapes import opens_call
@@ -102,9 +103,14 @@ def ends_in_opener(state: ReplyState, names: Iterable[str]) -> str:
 def holds_action(state: ReplyState, arguments: dict[str, Any], mapping: ActionMapping) -> str:
     """The key of a value that holds what opens an action, and the name of one behind it; "" if there is none.
 
-    A word that opens actions stands on a line of its own or right behind another word. An argument of the action
-    follows where its opener is a sign.
+    A name that ends a value of several lines, behind a sign, stands behind a damaged opener. A word that opens actions
+    stands on a line of its own or right behind another word. An argument of the action follows where its opener is a
+    sign.
     """
+    for key, value in arguments.items():
+        last = LAST_WORD.search(value) if isinstance(value, str) and "\n" in value else None
+        if last is not None and mapping.is_name(last[1]):
+            return key
     automaton = registry.automaton(state.header.format)
     signs = re.escape("".join(sorted(argument_marks(automaton).behind)))
     for form in survey(automaton).action_openers if has_terminal(automaton, "ARG_VALUE") else ():
