@@ -285,7 +285,7 @@ class FastPath:
             return True
         if (find := self._find_field) is None:
             return False
-        values = [value for key, value in fields.items() if value.__class__ is str and key != "raw"]
+        values = [value for key, value in fields.items() if isinstance(value, str) and key != "raw"]
         return any(find(value) or ("\n" in value and LAST_WORD.search(value)) for value in values)
 
     @cached_property

@@ -11,11 +11,12 @@ from outspoken.results.edits import shown
 from outspoken.results.replies import Status
 
 from . import unknown_keys
+from .action_verdict import refusal_of_action
 from .open_node import OpenNode
 from .schema_objections import Objection
 from .segments import action_fields, add_action, nest_action
 from .state import ReplyState
-from .verdict import REFUSED_CODES, refusal_of_action
+from .verdict import REFUSED_CODES
 
 if TYPE_CHECKING:
     from outspoken.actions.mapping import ActionMapping

@@ -9,10 +9,10 @@ from outspoken.grammar.vocabulary import FIELDS, NODES
 from outspoken.results.replies import Reasoning
 
 from . import segments, unknown_keys
+from .action_verdict import refusal_of_payload
 from .builder import Builder
 from .open_node import OpenNode
 from .segments import NO_CALLS
-from .verdict import refusal_of_payload
 
 if TYPE_CHECKING:
     from .builder import Builder

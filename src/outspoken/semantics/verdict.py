@@ -1,12 +1,13 @@
-"""What becomes of a finished call, action or payload: it runs, also with objections that are reported, or is refused.
+"""What becomes of a finished call: it runs, also with objections that are reported, or is refused.
 
-All of them come here, whatever the format; see `proof` for what their arguments must show.
+All come here, whatever the format, and actions and payloads from `action_verdict`; see `proof` for what their arguments
+must show.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 from outspoken.grammar import registry
@@ -26,7 +27,7 @@ from outspoken.results.edits import shown
 
 from .call_shapes import begins_with_opener, call_shapes, holds_shape, opens_call
 from .keys import lacking, required_absent
-from .markup_in_values import ends_in_opener, holds_action, holds_field, holds_markup
+from .markup_in_values import holds_markup
 from .proof import (
     ENDS_BY_SUPPLY,
     PADDED,
@@ -34,23 +35,17 @@ from .proof import (
     as_repaired,
     holds_key,
     is_cut_json,
-    keys_within,
     lacks_comma,
     loses_argument,
     loses_character,
     loses_path,
     may_lose_argument,
     pads_number,
-    texts_within,
 )
 from .schema_objections import Objection, is_declaration, is_unlike, may_violate, objections
 from .state import CutValue, ReplyState
-from .taken_in import argument_marks, is_left_of_marker, takes_in_argument
 
 if TYPE_CHECKING:
-    from outspoken.actions.mapping import ActionMapping
-    from outspoken.results.edits import Edit
-
     from .open_node import OpenNode
     from .special_text import SpecialText
 
@@ -62,15 +57,9 @@ _REFUSED = frozenset({
 })  # fmt: skip
 #: Those with a diagnostic of their own; the others are the message of `invalid-call`.
 REFUSED_CODES = frozenset({"echoed-call", "needs-exact", "plain-marker"})
-#: The end of a string and the next member of its object.
-_MEMBER = lazy_pattern(r"\"\s{0,9},\s{0,99}\"[^\"\n]{1,60}\"\s{0,9}:")
 #: A text of which the first bracket closes, and opens another one before it closes again; or the last word of which
 #: is in a bracket that never closes.
 _CLOSES = lazy_pattern(r"\A[^\[\]]*\][^\]]*\[[^\]]*\[|\s\[[^\[\]]*\Z")
-#: How a value of an object begins that holds the end of its key and its own opening quotation mark.
-_BEHIND_KEY = lazy_pattern(r"[\"']?\s{0,3}[:=]\s{0,3}[\"']")
-#: Repairs that make a text of what should be a number.
-_NO_NUMBERS = frozenset({"loose-number", "thousands-separator", "not-finite"})
 #: What may stand between two calls of a list.
 _SEPARATORS = lazy_pattern(r"[\s,;]*")
 #: What may stand between an opening marker and a call.
@@ -86,8 +75,8 @@ def verdict_on(
     context, is_repaired = state.context, bool(state.recorder.edits)
     if not is_repaired and _is_clear(state, node, name, arguments, end):
         return [], False
-    found = _of_request(state, node, name, arguments, end)
-    found += _of_text(state, node, name, arguments, end, is_unlike=is_unlike(context.tools, name, arguments))
+    found = of_request(state, node, name, arguments, end)
+    found += of_text(state, node, name, arguments, end, is_unlike=is_unlike(context.tools, name, arguments))
     check = context.settings.schema_check
     if context.tools is not None and check != "off":
         found += objections(context.tools, name, arguments)
@@ -120,102 +109,7 @@ def _is_clear(state: ReplyState, node: OpenNode, name: str, arguments: dict[str,
     return tools is None or not may_violate(tools, name, arguments, checks=context.settings.schema_check != "off")
 
 
-def refusal_of_action(
-    state: ReplyState,
-    node: OpenNode,
-    arguments: dict[str, Any],
-    unread: Collection[str],
-    mapping: ActionMapping,
-    end: int,
-) -> Objection | None:
-    """Why a finished action may not run; None if it may.
-
-    `unread` are the arguments that the action did not take. The arguments that actions of its name may have, by the
-    mapping, are its schema.
-    """
-    name = node.name or ""
-    known = mapping.arguments_of(name)
-    others = [key for key in unread if key not in known]
-    found = [
-        *_of_request(state, node, name, arguments, end),
-        *_of_text(state, node, name, arguments, end, is_unlike=bool(others), is_action=True),
-    ]
-    if "" in keys_within(arguments):
-        found.append(Objection("unproven", "a value has no name"))
-    if others and (odd := ends_in_opener(state, others)):
-        found.append(Objection("unproven", f"the name {shown(odd)} seems to hold the beginning of another action", odd))
-    if others and state.recorder.edits:
-        found.append(Objection("unknown-argument", f"an action of this kind has no argument `{others[0]}`", others[0]))
-    absent = known - arguments.keys()
-    is_open = node.ends_by_chance or node.ends_at_argument or bool(node.looseness)
-    found += _of_bare_values(state, arguments, absent, mapping, is_open=is_open, on_lines=node.ends_at_argument)
-    if state.recorder.edits:
-        if is_left_of_marker(state.recorder.edits, state.source.slice):
-            found.append(Objection("unproven", "a value seems to hold a part of the marker beside it"))
-        found += _of_values(state.recorder.edits, arguments, absent, mapping.expression)
-    elif key := holds_field(state, arguments, absent):
-        found.append(Objection("unproven", f"the value of `{key}` seems to hold another argument", key))
-    return found[0] if found else None
-
-
-def _of_bare_values(
-    state: ReplyState,
-    arguments: dict[str, Any],
-    absent: Collection[str],
-    mapping: ActionMapping,
-    *,
-    is_open: bool,
-    on_lines: bool,
-) -> Iterator[Objection]:
-    """What the bare values of an action say against it.
-
-    They are open if they have no closing marker of their own, or hold that, too. Others may hold all but tags of
-    arguments that the action lacks.
-    """
-    if is_open and (key := holds_action(state, arguments, mapping)):
-        yield Objection("unproven", f"the value of `{key}` seems to hold the beginning of another action", key)
-    marks = argument_marks(registry.automaton(state.header.format))
-    if not is_open:
-        marks = marks._replace(openers=tuple([opener for opener in marks.openers if opener[:1] == "<"]))
-    names = sorted(absent) if marks.openers else ()
-    if key := takes_in_argument(marks, names, arguments, on_lines=on_lines):
-        yield Objection("unproven", f"the value of `{key}` seems to hold another argument", key)
-
-
-def _of_values(
-    edits: Iterable[Edit], arguments: dict[str, Any], absent: Iterable[str], expression: re.Pattern[str]
-) -> Iterator[Objection]:
-    """What the values of a repaired action say against it, which lacks the `absent` arguments.
-
-    They may hold another argument, or another action, which `expression` finds.
-    """
-    if any(edit.code in _NO_NUMBERS and edit.after[:1] == '"' for edit in edits):
-        yield Objection("unproven", "a number is not written as one")
-    words = "|".join(map(re.escape, sorted(absent)))
-    for key, value in arguments.items():
-        if not isinstance(value, str):
-            continue
-        argument = rf"(?<![\w$])(?:{words})[\"']?\s{{0,9}}[=:]|[\"'],\s{{0,9}}[\"'](?:{words})(?!\w)"
-        if words and re.search(argument, value):
-            yield Objection("unproven", f"the value of `{key}` seems to hold another argument", key)
-        if _BEHIND_KEY.match(value):
-            yield Objection("unproven", f"the value of `{key}` begins with what stands behind its name", key)
-        if expression.search(value):
-            yield Objection("unproven", f"the value of `{key}` seems to hold another action", key)
-
-
-def refusal_of_payload(state: ReplyState, node: OpenNode) -> Objection | None:
-    """Why a finished payload may not be used; None if it may."""
-    found = _of_text(state, node, node.name or "", {"": None}, node.text_end, is_unlike=False)
-    edits, read = state.recorder.edits, state.source.slice
-    if any(edit.code == "dropped-text" and read(edit.start - 9, edit.start).rstrip()[-1:].isdigit() for edit in edits):
-        found.append(Objection("unproven", "a number is not written as one"))
-    if edits and any(map(_MEMBER.search, texts_within([state.last_value]))):
-        found.append(Objection("unproven", "a value seems to hold the next one"))
-    return found[0] if found else None
-
-
-def _of_request(state: ReplyState, node: OpenNode, name: str, arguments: dict[str, Any], end: int) -> list[Objection]:
+def of_request(state: ReplyState, node: OpenNode, name: str, arguments: dict[str, Any], end: int) -> list[Objection]:
     """What the request says against a call: its messages hold it, or its tool wants more evidence."""
     context = state.context
     found: list[Objection] = []
@@ -252,7 +146,7 @@ def _of_tokens(state: ReplyState, node: OpenNode, special: SpecialText, *, is_ma
     return ""
 
 
-def _of_text(
+def of_text(
     state: ReplyState,
     node: OpenNode,
     name: str,
