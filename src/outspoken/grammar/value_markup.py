@@ -189,8 +189,10 @@ def loose_markup(value_end: Config) -> LooseMarkup:
 
 @lru_cache(maxsize=256)
 def value_ends(automaton: Automaton) -> frozenset[str]:
-    """The markers behind the bare values of a format."""
-    return frozenset({form.strip() for marks in survey(automaton).value_marks.values() for form in marks.ends})
+    """The markers behind the bare values of a format, and the quotation marks that end them."""
+    found = {form.strip() for marks in survey(automaton).value_marks.values() for form in marks.ends}
+    quoted = {form[-1] for form in survey(automaton).behind_arguments if form[-1:] in ("'", '"')}
+    return frozenset(found | quoted if has_terminal(automaton, "ARG_VALUE") else found)
 
 
 def _is_longer(marks: ValueMarks, others: ValueMarks) -> bool:

@@ -114,7 +114,7 @@ def holds_action(state: ReplyState, arguments: dict[str, Any], mapping: ActionMa
     automaton = registry.automaton(state.header.format)
     signs = re.escape("".join(sorted(argument_marks(automaton).behind)))
     for form in survey(automaton).action_openers if has_terminal(automaton, "ARG_VALUE") else ():
-        behind = r"(?<=[\w\n])" if form[:1].isalnum() else ""
+        behind = r"(?:(?<=[\w\n])|\A(?=[^\n]*\s\w+\Z))" if form[:1].isalnum() else ""
         argument = "" if len(form) > 1 else rf"\s{{1,3}}(?P<key>\w+)\s?[{signs}]"
         if not form or form.startswith("</") or (argument and (form.isalnum() or not signs)):
             continue
