@@ -232,10 +232,8 @@ class RegionReader:
     def _weight_of(self, repaired: RepairedValue) -> int:
         """What a reading costs for what it says."""
         weight, schema = costs.GLUED_KEY * _glued_members(repaired, self.whole), self.schema
-        if schema is not None:
-            weight += costs.INVENTED_KEY * schema.unknown_names(repaired.value) + costs.MISFIT * schema.misfits(
-                repaired.value
-            )
+        if schema is not None and (misfits := schema.misfits(repaired.value)):
+            weight += costs.INVENTED_KEY * schema.unknown_names(repaired.value) + costs.MISFIT * misfits
         return weight
 
     def _invents(self, value: Any) -> bool:

@@ -31,7 +31,7 @@ _LEAST_KEY, _LEAST_VALUE = costs.KEY_QUOTES + costs.KEY_QUOTE, costs.PAIRED_QUOT
 _LAST = lazy_pattern(r"[\s}\])]{0,400}\Z")
 #: where a string without a closing quote may end
 _LOST = lazy_pattern(
-    r"""(?:(?<=[^\s"'`,:{\[])|(?<=\\"))(?:(?=(?:[\s}\]]{0,40},|\n|)\s{0,40}(?P<quote>["'])(?P<name>[^"'\\\n]{1,64})(?P=quote)\s*:)"""
+    r"""(?=[\s,}\]"'])(?:(?<=[^\s"'`,:{\[])|(?<=\\"))(?:(?=(?:[\s}\]]{0,40},|\n|)\s{0,40}(?P<quote>["'])(?P<name>[^"'\\\n]{1,64})(?P=quote)\s*:)"""
     r"""|(?P<item>(?=\s{0,40}(?:,\s{0,40}"|\n\s{0,40}[}\]])))|(?P<last>(?=[\s}\]]{1,40}\Z)))"""
 )
 #: a comma and a key, before the quote that closes the key
@@ -103,17 +103,18 @@ class Search:
         self._heap: list[tuple[int, int, WalkState | OpenString | LostQuote | Reading]] = []
         self._order = 0
         self._margin = costs.MARGIN
+        #: what costs more is not looked at
+        self._limit = 1 << 60
         self._seen: dict[tuple[int, str, str], int] = {}
 
     def cheapest(self, margin: int) -> list[tuple[int, WalkState, bool]]:
         """The cheapest reading and those within the margin: each with its cost and whether it is complete."""
         found: list[tuple[int, WalkState, bool]] = []
         self._margin = margin
-        limit = 1 << 60
         self._push(0, WalkState(self.first))
         while self._heap and self.budget.search > 0:
             weight, _, what = heappop(self._heap)
-            if weight > limit or len(found) > 7:
+            if weight > self._limit or len(found) > 7:
                 break
             self.budget.search -= 1
             if isinstance(what, WalkState):
@@ -124,12 +125,13 @@ class Search:
                 self._lost_quotes(what.string)
             else:
                 found.append((weight, what.state, what.complete))
-                limit = min(limit, weight + max(margin, costs.tolerance(weight)))
+                self._limit = min(self._limit, weight + max(margin, costs.tolerance(weight)))
         return found
 
     def _push(self, weight: int, what: WalkState | OpenString | LostQuote | Reading) -> None:
         self._order += 1
-        heappush(self._heap, (weight, self._order, what))
+        if weight <= self._limit:
+            heappush(self._heap, (weight, self._order, what))
 
     def _walk(self, s: WalkState) -> None:
         """Walk on to the next string, choice or end."""
@@ -185,9 +187,10 @@ class Search:
                 index, inner = index + 1, inner + 1
                 continue
             weight = self._key_weight(o, place, inner, follow) if key else self._value_weight(o, place, inner, follow)
-            if weight >= 0:
+            least = o.state.weight + weight + (0 if key else passed)
+            if weight >= 0 and least <= self._limit:
                 s = o.state.copy()
-                s.weight += weight + (0 if key else passed)
+                s.weight = least
                 is_guess = not key and self._is_guess(o, inner, paired=paired, at_token=at_token)
                 self.walk.take_string(s, o.start, o.body, place, place + 1, o.quote, is_guess=is_guess)
                 self._push(s.weight, s)
@@ -325,19 +328,23 @@ class Search:
             self.budget.search -= 1
             if (match["last"] is not None and not self.walk.closed) or (match["item"] is not None and not listed):
                 continue
-            name = match["name"]
-            balanced = self._quotes.is_balanced(o.body, match.start())
-            self._end_without_quote(o, match.start(), costs.LOST_DOUBT * ((name not in self.keys) + (not balanced)))
+            weight = costs.LOST_DOUBT * (match["name"] not in self.keys)
+            if o.state.weight + weight <= self._limit:
+                weight += costs.LOST_DOUBT * (not self._quotes.is_balanced(o.body, match.start()))
+            self._end_without_quote(o, match.start(), weight)
         if self.walk.closed:
             self._end_without_quote(o, self.walk.end, costs.LOST_DOUBT)
 
     def _end_without_quote(self, o: OpenString, place: int, weight: int) -> None:
         places = self._quotes.places(o.quote)
         inner = bisect_left(places, place) - o.next
-        s = o.state.copy()
-        s.weight += weight + (costs.LOST_QUOTES + costs.LOST_QUOTE_EACH * inner if inner else 0)
+        weight += o.state.weight + (costs.LOST_QUOTES + costs.LOST_QUOTE_EACH * inner if inner else 0)
         opener = _OPENING_MARKS.get(self.text[place - 1])
         close = place - (opener is not None and place > o.body and opener not in self.text[o.body : place])
+        if weight + costs.LOST_QUOTE * (close == place) > self._limit:
+            return
+        s = o.state.copy()
+        s.weight = weight
         is_guess = inner % 2 == 1 or (inner > 0 and o.start == o.body)
         self.walk.take_string(s, o.start, o.body, close, place, o.quote, is_guess=is_guess)
         self._push(s.weight, s)

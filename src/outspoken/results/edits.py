@@ -50,7 +50,7 @@ class RepairedValue(NamedTuple):
     @property
     def level(self) -> str:
         """The highest level of the edits."""
-        return max((edit.level for edit in self.edits), key=LEVELS.index, default="exact")
+        return max({edit.level for edit in self.edits}, key=LEVELS.index, default="exact")
 
 
 @dataclass(slots=True)
