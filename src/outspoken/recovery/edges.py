@@ -167,10 +167,10 @@ class EdgeFinder:
         They cost more if the marker is not what the grammar has between what stands beside it.
         """
         forms, found = marker_forms(marker), list[Edge]()
-        is_begun = forms.match(self._text, pos) is not None
         for written in forms.spellings:
             for end, cost in near.get(written, ()) if len(written) > length else ():
-                extra = forms.extra + (costs.INTACT_OTHER if not is_begun and self._starts_intact(pos, end) else 0)
+                is_other = self._starts_intact(pos, end) and forms.match(self._text, pos) is None
+                extra = forms.extra + costs.INTACT_OTHER * is_other
                 before, behind = self._text[max(start - _CONTEXT, 0) : start], self._text[end : end + 8 * _CONTEXT]
                 at = len(before) - (start - pos)
                 if not any(forms.regex.match(before + written + behind, n) for n in {at, len(before)}):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+from bisect import bisect_left
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -95,14 +96,12 @@ class OneMistake:
         return [match.span() for match in _TOKEN.finditer(self._piece, 0, end)]
 
     @cached_property
-    def _strings(self) -> list[tuple[int, int]]:
-        """The strings before the mistake. One that is open there has no end."""
+    def _strings(self) -> tuple[list[int], list[int]]:
+        """Where the strings before the mistake begin, and where they end, behind a 0. One that is open has no end."""
         piece, mistake = self._piece, self._mistake or 0
         found = [(start, end) for start, end in self._tokens if piece[start] == '"' and start < mistake]
-        return [(start, end if self._is_closed(start, end) else len(piece) + 1) for start, end in found]
-
-    def _is_closed(self, start: int, end: int) -> bool:
-        return end <= (self._mistake or 0) and _CLOSED.fullmatch(self._piece, start, end) is not None
+        ends = [end if end < mistake or _CLOSED.fullmatch(piece, at, mistake) else sys.maxsize for at, end in found]
+        return [start for start, _ in found], [0, *ends]
 
     def readings(self, *, likely: bool) -> list[OneEdit]:
         """The readings by the most likely edits, or by all others, the cheapest first."""
@@ -143,10 +142,9 @@ class OneMistake:
         if start > mistake:
             return not self._is_decided
         piece = self._piece
-        for first, last in self._strings:
-            if first < start < last:
-                break
-        else:
+        starts, ends = self._strings
+        last = ends[bisect_left(starts, start)]
+        if start >= last:
             if (before := self._before.get(start)) is None:
                 before = self._before[start] = piece[:start].rstrip(_SPACE)[-1:]
             if (behind := self._behind.get(end)) is None:
@@ -206,9 +204,14 @@ def _mistake(piece: str) -> tuple[int | None, bool]:
 
 
 def _never_follows(before: str, behind: str) -> bool:
-    """Does JSON never have two characters next to each other, white space aside? The first is no part of a string."""
-    if not before or not behind:
+    """Does JSON never have two characters next to each other, white space aside? The first is no part of a string.
+
+    It is "" before the value.
+    """
+    if not behind:
         return False
+    if not before:
+        return behind in ",:}]"
     if before == "{":
         return behind not in '"}'
     if before in "[,:":

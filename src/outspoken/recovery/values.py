@@ -10,6 +10,7 @@ from outspoken.json.decoder import may_repeat_keys, repeated_keys
 from outspoken.json.edits import with_paths
 from outspoken.json.repair import repair_region
 from outspoken.json.scanner import BracketCounter
+from outspoken.json.structure import KEY_FIRST
 from outspoken.notations.coerce import ANY, SchemaView
 from outspoken.notations.interface import Notation, notation_of
 from outspoken.notations.tools import schema_view_of
@@ -227,6 +228,8 @@ class ValueReader:
         if not region.end_is_certain:
             found.append(self._cut_json(at, config, name))
         for end in self._json_ends(at):
+            if not _may_be_object(config) and KEY_FIRST.match(self._text, at, end):
+                continue  # it would be an object without its bracket
             values = self._repair(at, end, name)
             if not values or not values[0].complete or not _is_trustworthy(values[0], self._text):
                 continue
@@ -424,6 +427,15 @@ def opens_json(transition: Transition) -> bool:
 def may_begin_json(config: Config) -> bool:
     """May JSON begin in a configuration?"""
     return any(opens_json(step) for step in (*config.markers, *config.embedded))
+
+
+@lru_cache(maxsize=4096)
+def _may_be_object(config: Config) -> bool:
+    """May an opening brace stand in a configuration, or be what a marker there is read for?"""
+    brackets = [text.strip() for step in config.markers for text in (step.inserted, step.terminal.canonical)]
+    firsts = [step.terminal.first or "{" for step in config.markers]
+    firsts += ["".join(JSON_FIRST.get(step.terminal.short, ())) for step in config.embedded]
+    return "{" in brackets or any("{" in first for first in firsts)
 
 
 def _dropped_text(repaired: RepairedValue) -> list[Edit]:
