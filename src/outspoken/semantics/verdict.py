@@ -172,8 +172,8 @@ def of_text(
     if is_declaration(tools, name, arguments):
         found.append(Objection("unproven", f"this declares `{name}`: its arguments are a schema"))
     start, read = max(node.start, 0), state.source.slice
-    is_python = "payload" not in node.kinds and has_terminal(registry.automaton(state.header.format), "PYTHON_VALUE")
-    if is_python and (why := _of_python(state, name, arguments, read(start, end), is_call=is_call)):
+    why = "" if "payload" in node.kinds else _of_python(state, name, arguments, read(start, end), is_call=is_call)
+    if why and has_terminal(registry.automaton(state.header.format), "PYTHON_VALUE"):
         found.append(Objection("unproven", why))
     if absent := required_absent(tools, name, arguments):
         found += _of_absent(state, arguments, absent, read(start, end))
@@ -225,7 +225,7 @@ def _of_absent(
     key = next((key for key, value in arguments.items() if value.__class__ is str and holds_key(value, absent)), "")
     if key:
         yield Objection("unproven", f"the value of `{key}` seems to hold another argument", key)
-    if has_terminal(registry.automaton(state.header.format), "PYTHON_VALUE") and loses_argument(written):
+    if loses_argument(written) and has_terminal(registry.automaton(state.header.format), "PYTHON_VALUE"):
         yield Objection("unproven", f"the argument `{next(iter(absent))}` may be lost beside a comma or a string")
 
 
