@@ -222,7 +222,10 @@ def terminal_of(name: str, definition: TerminalDef, written: Spelling | None, pa
 def _without_openers(
     terminals: dict[str, Terminal], states: tuple[dict[str, int], ...], nodes: tuple[str, ...]
 ) -> dict[str, Terminal]:
-    """A string that ends bare values is not read before what goes on with it where a call opens, as "```tool" does."""
+    """Give a literal closing marker of bare values that an opening marker of a call begins with a look-ahead.
+
+    So "```" does not close a value where "```tool" stands. A stream allows the look-ahead one character.
+    """
     opens = {
         name for state in states for name, to in state.items() if to >= 0 and not CALLS.isdisjoint(nodes[to].split())
     }

@@ -31,8 +31,8 @@ class Survey(NamedTuple):
     `keys` are the JSON keys that the grammar knows, each with whether the arguments of a call are its value, and
     `name_keys` those of the names of calls. `value_marks` are those of bare values, by the stack of the configuration
     behind the value. `call_openers` stand before the names of calls and `behind_calls` behind them, `argument_openers`
-    before the names of arguments with bare values and `behind_arguments` behind them, as they are written. The same are
-    `action_openers` and `behind_actions` for the names of actions.
+    before the names of arguments with bare values and `behind_arguments` behind them, as they are written. The
+    `action_openers` stand before the names of actions.
     """
 
     keys: dict[str, bool]
@@ -43,7 +43,6 @@ class Survey(NamedTuple):
     argument_openers: tuple[str, ...]
     behind_arguments: tuple[str, ...]
     action_openers: tuple[str, ...]
-    behind_actions: tuple[str, ...]
 
     def to_data(self) -> dict[str, Any]:
         """The survey as plain data."""
@@ -81,8 +80,9 @@ def make_survey(automaton: Automaton) -> Survey:
                     openers[kind] |= dict.fromkeys(written if is_argument else written_forms(step.terminal))
                     ends = [form for end in _markers(name.target) for form in written_forms(end.terminal)]
                     behind[kind] |= dict.fromkeys(ends)
-    around = [tuple(found[kind]) for kind in openers for found in (openers, behind)]
-    return Survey(dict(sorted(keys.items())), tuple(sorted(names)), marks, *around)
+    around = [found[kind] for kind in ("TOOL_NAME", "ARG_NAME") for found in (openers, behind)]
+    written = map(tuple, [*around, openers["ACTION_NAME"]])
+    return Survey(dict(sorted(keys.items())), tuple(sorted(names)), marks, *written)
 
 
 def _markers(config: Config) -> list[Transition]:

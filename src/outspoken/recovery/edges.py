@@ -188,11 +188,10 @@ class EdgeFinder:
     def inserted(self, marker: Transition, pos: int) -> Edge:
         """A marker that is missing here. A line break or a blank that it would end with belongs to it."""
         written, at, end = marker.terminal.canonical, pos, pos
-        if not _leads_to_value(marker):
-            pass
-        elif written[:1] == written[-1:] == " " and self._text.startswith("  ", pos):
+        leads = _leads_to_value(marker)
+        if leads and written[:1] == written[-1:] == " " and self._text.startswith("  ", pos):
             written, at, end = written[1:-1], pos + 1, pos + 2  # what is left of it are the blanks round its sign
-        elif self._text[pos : pos + 1] in ("\n", " ") and written.endswith(self._text[pos]):
+        elif leads and self._text[pos : pos + 1] in ("\n", " ") and written.endswith(self._text[pos]):
             written, end = written[:-1], pos + 1
         edits = (_edit(at, at, written, "missing-marker"),)
         return Edge(costs.MISSING_MARKER, end, marker.target, (RecoveryStep(marker, pos, end, edits=edits),))

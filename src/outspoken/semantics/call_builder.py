@@ -476,6 +476,9 @@ class CallBuilder:
         if self._answers.is_answer(node):
             self._answers.unfinished(node, end, status)
             return
+        if node.key is not None:
+            is_empty = status == "invalid" or not "".join(node.bare or ()).strip()
+            self._state.cut_value = self._state.cut_value._replace(end=end, is_empty=is_empty)
         if node.partial_text is not None or "action" in node.kinds:
             self._actions.unfinished(node, end, status, self._complete_arguments(node))
             return
@@ -484,9 +487,6 @@ class CallBuilder:
             return
         output, recorder = self._output, self._recorder
         output.flush()
-        if node.key is not None:
-            is_empty = status == "invalid" or not "".join(node.bare or ()).strip()
-            self._state.cut_value = self._state.cut_value._replace(end=end, is_empty=is_empty)
         if status == "invalid" and node.ends_by_chance and may_hold_others(self._state, node, end):
             self._state.cut_value = CutValue(end, is_empty=True, has_begun=True)
         self.complete_text(node)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from outspoken.grammar import registry
+from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.value_markup import (
     closing_forms,
     has_fields,
-    has_terminal,
     openers_of_actions,
     opening_forms,
     survey,
@@ -111,21 +112,25 @@ def holds_action(state: ReplyState, arguments: dict[str, Any], mapping: ActionMa
         last = LAST_WORD.search(value) if isinstance(value, str) and "\n" in value else None
         if last is not None and mapping.is_name(last[1]):
             return key
-    automaton = registry.automaton(state.header.format)
-    signs = re.escape("".join(sorted(argument_marks(automaton).behind)))
-    for form in survey(automaton).action_openers if has_terminal(automaton, "ARG_VALUE") else ():
-        behind = r"(?:(?<=[\w\n])|\A(?=[^\n]*\s\w+\Z))" if form[:1].isalnum() else ""
-        argument = "" if len(form) > 1 else rf"\s{{1,3}}(?P<key>\w+)\s?[{signs}]"
-        if not form or form.startswith("</") or (argument and (form.isalnum() or not signs)):
-            continue
-        opener = re.compile(rf"{behind}{re.escape(form)}\s?(?P<name>\w+){argument}")
-        for key, value in arguments.items():
-            for found in opener.finditer(value) if isinstance(value, str) and form in value else ():
-                if mapping.is_name(found["name"]) and (
-                    not argument or found["key"] in mapping.arguments_of(found["name"])
-                ):
-                    return key
+        openers = _action_openers(registry.automaton(state.header.format)) if isinstance(value, str) else ()
+        for found in (found.groupdict() for opener in openers for found in opener.finditer(value)):
+            name, argument = found["name"], found.get("argument")
+            if mapping.is_name(name) and (argument is None or argument in mapping.arguments_of(name)):
+                return key
     return ""
+
+
+@lru_cache(maxsize=256)
+def _action_openers(automaton: Automaton) -> list[re.Pattern[str]]:
+    """The patterns of what opens actions with bare values, with the name, and the first argument behind a lone sign."""
+    marks = argument_marks(automaton)
+    signs = re.escape("".join(sorted(marks.behind)))
+    longer = openers_of_actions(automaton)
+    lone = [form for form in survey(automaton).action_openers if signs and len(form) == 1 and not form.isalnum()]
+    start = {form: r"(?:(?<=[\w\n])|\A(?=[^\n]*\s\w+\Z))" if form[0].isalnum() else "" for form in longer}
+    named = [rf"{start[form]}{re.escape(form)}\s?(?P<name>\w+)" for form in longer]
+    named += [rf"{re.escape(form)}\s?(?P<name>\w+)\s{{1,3}}(?P<argument>\w+)\s?[{signs}]" for form in lone]
+    return list(map(re.compile, named))
 
 
 def holds_field(state: ReplyState, arguments: dict[str, Any], absent: Collection[str]) -> str:

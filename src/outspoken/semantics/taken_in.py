@@ -23,8 +23,8 @@ _NEAR = 6
 #: A line break, and at most two more characters, before a name.
 _LINE_START = lazy_pattern(r"\n[^\w\n]{0,2}\Z")
 _PUNCTUATION_BEFORE = lazy_pattern(r"[^\w\n]{1,3}\Z")
-#: Signs that a value may well begin with.
-_OWN = frozenset("\"'`()[]{}/.-#@$,;")
+#: Signs that values often begin with, so that they are no part of a marker.
+_VALUE_SIGNS = frozenset("\"'`()[]{}/.-#@$,;")
 #: One or more numbers, maybe in brackets.
 _NUMBERS = r"[ ]?[\[(<]*-?\d[\d\s,.\-]*[\])>]*"
 #: What is left of an opener of one sign or word between blanks that lost it.
@@ -141,7 +141,7 @@ def is_left_of_marker(edits: Collection[Edit], text: Callable[[int, int], str]) 
         if edit.code != "missing-marker" or not 0 < len(marker) < SHORT_MARKER:
             continue
         if len(marker) == 1:
-            if marker not in _OWN and marker in text(edit.end, edit.end + 3).strip()[:2]:
+            if marker not in _VALUE_SIGNS and marker in text(edit.end, edit.end + 3).strip()[:2]:
                 return True
             continue
         start = max(edit.start - 3, 0)

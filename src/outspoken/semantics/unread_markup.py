@@ -147,8 +147,9 @@ def action_names(tables: Tables) -> list[str]:
 def action_arguments(automaton: Automaton) -> list[str]:
     """The names of the arguments of a format's actions, if they stand behind the names of actions."""
     mapping = mapping_of(automaton.tables.header) if has_terminal(automaton, "ARG_NAME") else None
-    names = action_names(automaton.tables) if mapping is not None else ()
-    keys = {key for name in names for key in mapping.arguments_of(name)} if mapping is not None else set[str]()
+    if mapping is None:
+        return []
+    keys = {key for name in action_names(automaton.tables) for key in mapping.arguments_of(name)}
     return sorted(filter(str.isidentifier, keys))
 
 
