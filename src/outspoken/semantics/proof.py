@@ -51,10 +51,12 @@ _QUOTING = frozenset({"bare-quote", "lost-quote", "stray-quote", "missing-quote"
 _JOINED_KEY = lazy_pattern(r"[:=,]\s")
 #: The end of a string, and a colon or the next string.
 _JOINED = re.compile(r"[\"']\s{0,9}(?::|,\s{0,9}[\"'])")
-#: The next argument, with its name.
-_MORE_ARGUMENTS = lazy_pattern(r"[ \t]{0,9},\s{0,20}[\w\"']{1,60}\s{0,9}[=:]")
+#: The next argument, with its name, or its beginning at the end of the text.
+_MORE_ARGUMENTS = lazy_pattern(r"[ \t]{0,9},\s{0,20}(?:[\w\"']{1,60}\s{0,9}(?:[=:]|\Z)|\Z)")
 #: An object or a list on the same line.
 _MORE_JSON = lazy_pattern(r"[ \t]{0,9}(?:\{|\[\s{0,9}[\[{\"'\d\-])")
+#: A word on the line of a closing bracket.
+_WORD_BEHIND = lazy_pattern(r"[)\]}]{1,9}[ \t]{1,9}\w")
 #: What may become one of these, or is the end of a text so far.
 _UNDECIDED = lazy_pattern(r"(?:[ \t]{0,9}(?:,\s{0,20}(?:[\w\"']{1,60}\s{0,9})?|\[\s{0,9})|\s{0,199})\Z")
 #: What may be dropped beside a quote, since it is no part of a value; a backslash there escaped the quote.
@@ -156,7 +158,7 @@ class RepairedCall(NamedTuple):
         """What says that the values are not what was meant. `names` are those of the tool's arguments."""
         if key := self._misquoted(names):
             yield f"the value of `{key}` seems to hold a part of another one"
-        if self._moves_quote():
+        if self._moves_quote() or any(map(self._may_end_later, self.edits)):
             yield "a value may end before its last characters"
         if any(map(self._swaps, self.edits)):
             yield "a character beside a value may belong to it"
@@ -206,6 +208,13 @@ class RepairedCall(NamedTuple):
         return any(self.read(max(at - 2, 0), at) in ('\\"', "\\'") for at in lost) or any(
             0 <= at - edit.end <= 2 or 0 <= edit.start - at <= 2 for at in lost for edit in kept
         )
+
+    def _may_end_later(self, edit: Edit) -> bool:
+        """May a string whose quotation mark was lost before a bracket hold it, since it has the one that opens it?"""
+        closer = self.read(edit.end, edit.end + 1) if edit.code == "lost-quote" else ""
+        opener = _BRACKETS.get(closer)
+        texts = texts_within([*self.arguments.values()]) if opener else ()
+        return any(text.count(opener or "") > text.count(closer) for text in texts)
 
     def _swaps(self, edit: Edit) -> bool:
         """May a value and what stands beside it have swapped their last or first characters?
@@ -274,6 +283,10 @@ class RepairedCall(NamedTuple):
                 return "more arguments follow what seems to be the end"
             elif edit.after in _CLOSING_BRACKETS and _MORE_JSON.match(behind):
                 return "more JSON follows what seems to be the end"
+            elif edit.code == "lost-quote" and _WORD_BEHIND.match(behind):
+                return "a string without its last quotation mark may go on"
+        if any(edit.path and edit.after in _CLOSING_BRACKETS for edit in ends):
+            return "the text ends within a list or an object"
         if not ends or self._is_ended(min(ends, key=lambda edit: edit.start)):
             return ""
         return "the text ends before it is certain what this says"
