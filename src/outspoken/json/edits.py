@@ -95,6 +95,28 @@ def paths_of_edits(edits: Iterable[Edit], start: int, text: str) -> list[tuple[s
     return paths_of(text, places)
 
 
+#: Characters that are not dropped within a value: they may be a part of it.
+_SIGNIFICANT = frozenset("{}[]()=<>\"':")
+_CLOSERS = lazy_pattern(r"[}\]]")
+
+
+def is_trustworthy(repaired: RepairedValue, text: str) -> bool:
+    """May a repaired value be used? Not if the repair left out a part of it, or if the value was cut."""
+    if sum(edit.code == "lost-quote" for edit in repaired.edits) > 1:
+        return False
+    for edit in repaired.edits:
+        before = text[edit.start : edit.end]
+        if edit.code == "missing-value":
+            return False
+        if edit.code == "dropped-text" and not _SIGNIFICANT.isdisjoint(before):
+            return False
+        if edit.code == "lost-quote" and not _CLOSERS.search(text, edit.end, repaired.end):
+            return False
+        if edit.code == "bare-value" and any(word.startswith(before) for word in ("true", "false", "null")):
+            return False
+    return True
+
+
 # -- what changes a value
 
 #: The repairs that may touch a number; the others change strings, white space or what the text cuts off.

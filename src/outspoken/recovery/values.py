@@ -7,7 +7,7 @@ from functools import lru_cache
 from outspoken.grammar.automaton import Config, Transition
 from outspoken.grammar.vocabulary import JSON_FIRST
 from outspoken.json.decoder import may_repeat_keys, repeated_keys
-from outspoken.json.edits import with_paths
+from outspoken.json.edits import is_trustworthy, with_paths
 from outspoken.json.repair import repair_region
 from outspoken.json.scanner import BracketCounter
 from outspoken.json.structure import KEY_FIRST
@@ -22,7 +22,7 @@ from outspoken.results.schemas.schema import Schema
 from . import costs
 from .marker_lexer import Token, marker_forms, marker_lexer
 from .one_mistake import LEAST_COST, OneEdit, OneMistake, with_key, without_opener
-from .path import BLANK, SIGNIFICANT, Edge, LaterEdges, RecoveryStep, Region, behind_blank
+from .path import BLANK, Edge, LaterEdges, RecoveryStep, Region, behind_blank
 from .repaired_json import call_keys, read_repaired
 
 #: What gives the edits of a call their paths.
@@ -37,13 +37,10 @@ _FAR = 20_000
 _LITERAL = lazy_pattern(
     r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|-?\d+(?:\.\d+)?\b|\b(?:True|False|None|true|false|null)\b"""
 )
-_CLOSERS = lazy_pattern(r"[}\]]")
 #: Brackets behind a value that close nothing.
 _SURPLUS = lazy_pattern(r"\s*[}\]]")
 #: A comma, and the beginning of an object or a string.
 _NEXT_VALUE = lazy_pattern(r"\s{0,20},\s{0,20}[{\"]")
-#: Characters that are not dropped beside a value: they may be a part of it.
-_SIGNIFICANT = SIGNIFICANT | {":"}
 
 
 class ValueReader:
@@ -231,7 +228,7 @@ class ValueReader:
             if not _may_be_object(config) and KEY_FIRST.match(self._text, at, end):
                 continue  # it would be an object without its bracket
             values = self._repair(at, end, name)
-            if not values or not values[0].complete or not _is_trustworthy(values[0], self._text):
+            if not values or not values[0].complete or not is_trustworthy(values[0], self._text):
                 continue
             value, read = values[0], self._read(config, values[0])
             if read is None:
@@ -388,23 +385,6 @@ def _gives_paths(steps: tuple[RecoveryStep, ...]) -> bool:
 def _supplies_marker(steps: tuple[RecoveryStep, ...], edit: Edit) -> bool:
     """Is a key that was supplied a marker of the call? It is none within the arguments, which may have any keys."""
     return any(step.start == step.end == edit.start for step in steps)
-
-
-def _is_trustworthy(repaired: RepairedValue, text: str) -> bool:
-    """May a repaired value be used? Not if the repair left out a part of it, or if the value was cut."""
-    if sum(edit.code == "lost-quote" for edit in repaired.edits) > 1:
-        return False
-    for edit in repaired.edits:
-        before = text[edit.start : edit.end]
-        if edit.code == "missing-value":
-            return False
-        if edit.code == "dropped-text" and not _SIGNIFICANT.isdisjoint(before):
-            return False
-        if edit.code == "lost-quote" and not _CLOSERS.search(text, edit.end, repaired.end):
-            return False
-        if edit.code == "bare-value" and any(word.startswith(before) for word in ("true", "false", "null")):
-            return False
-    return True
 
 
 def _edit_of_item(edit: Edit, start: int, end: int) -> Edit | None:

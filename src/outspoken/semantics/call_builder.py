@@ -20,6 +20,7 @@ from .action_builder import ActionBuilder
 from .answer_builder import AnswerBuilder
 from .call_shapes import closing_signs, is_ended_by_argument, is_ended_by_chance
 from .keys import lacking, mentions
+from .nested_values import repaired_nested
 from .open_node import EmbeddedValue, OpenNode
 from .segments import argument_text, as_text, bare_value, closing_text, end_call, object_of, place_name, types_of
 from .state import CutValue, ReplyState
@@ -358,6 +359,8 @@ class CallBuilder:
         if node.partial_text is not None or (types is None and self._actions.may_be_action(node)):
             return text  # the field of the action decides how its text is read
         value, is_typed = (text, fits(text, types)) if node.sending else bare_value(text, types, self._header.values)
+        if not is_typed and (nested := repaired_nested(self._state, text, end, key, self.schema_view(""))) is not None:
+            return nested
         if not is_typed:
             node.mistyped = {**(node.mistyped or {}), key: (end - len(text), end)}
         return value
