@@ -331,6 +331,8 @@ class OperationWriter:
                 self._put(f"    span{d} = ({self._offsets(start, end)})")
             self._put("else:")
             self._indent += 1
+        if self._unnamed:
+            self._put(f"if not args{d} and lacks_bracket(bare{d}):", "    return None")
         self._bare_value(d)
         self._indent -= not self._is_bare
         self._is_bare = False

@@ -35,6 +35,7 @@ from outspoken.semantics.segments import (
     end_think,
     find_lone_surrogate,
     is_answer,
+    lacks_bracket,
     nest_action,
     object_of,
     place_name,
@@ -48,8 +49,8 @@ __all__ = [
     "ANY", "DAMAGED", "NO_CALLS", "NO_CONTENT", "SEGMENT", "ValueCheck", "UNSOUND", "Header", "add_bare", "add_value",
     "answer_names", "as_text", "blanks", "checked", "closing_text", "doubt", "end_action", "end_answer",
     "end_answer_call", "end_call", "end_code", "end_envelope", "end_json", "end_payload", "end_think", "is_answer",
-    "lazy", "mapping_of", "nest_action", "notation", "object_of", "place_name", "read_at", "scan", "schema_view_of",
-    "to_json",
+    "lacks_bracket", "lazy", "mapping_of", "nest_action", "notation", "object_of", "place_name", "read_at", "scan",
+    "schema_view_of", "to_json",
 ]  # fmt: skip
 
 #: One segment is read, in text that may be of another format.

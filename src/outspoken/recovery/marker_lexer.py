@@ -171,6 +171,12 @@ class MarkerLexer:
                 found.append(terminal)
         return found
 
+    def _last_in(self, text: str, start: int, end: int) -> Token | None:
+        """The marker behind a line break within one, with which it ends: what is before it may be a value's last sign."""
+        at = text.find("\n", start + 1, end)
+        match = None if at < 0 or text[start].isspace() else self.marker.match(text, at)
+        return None if match is None or text[match.end() : end].strip() else Token(at, match.end())
+
     def tokens(self, text: str, limit: int) -> tuple[list[Token], NearMarkers] | None:
         """The tokens of a text, and the near misses in it; None if there are more than `limit` tokens."""
         found: list[Token] = []
@@ -179,6 +185,8 @@ class MarkerLexer:
                 if len(found) == limit:
                     return None
                 found.append(Token(match.start(), match.end()))
+                if (inner := self._last_in(text, *match.span())) is not None:
+                    found.append(inner)
         solid = [(token.end - len(text[token.start : token.end].lstrip()), token.end) for token in found]
         near = without_parts(find_near(text, self.spellings), solid)
         begun = {token.start for token in found}

@@ -22,7 +22,7 @@ from .call_shapes import closing_signs, is_ended_by_argument, is_ended_by_chance
 from .keys import lacking, mentions
 from .nested_values import repaired_nested
 from .open_node import EmbeddedValue, OpenNode
-from .segments import argument_text, as_text, bare_value, closing_text, end_call, object_of, place_name, types_of
+from .segments import argument_text, as_text, bare_value, closing_text, end_call, lacks_bracket, object_of, place_name, types_of
 from .state import CutValue, ReplyState
 from .unknown_keys import set_paths, set_paths_before
 from .verdict import REFUSED_CODES, may_hold_others, verdict_on
@@ -269,7 +269,9 @@ class CallBuilder:
             if written.startswith((f'{key}>"', f'{key}>\n"')):
                 node.problem = f"the quote before the value of `{key}` may close its name"
         if node.bare is not None:
-            if self._begins_with_name(node, key, start):
+            if self._header.unnamed and key == self._place_name(node) and lacks_bracket("".join(node.bare)):
+                node.problem = "the arguments seem to be an object without its first bracket"
+            elif self._begins_with_name(node, key, start):
                 node.problem = f"the value of `{key}` begins with its own name, as the argument does"
             elif "".join(node.bare)[1:2] == " " and taken_in.is_behind_odd(self._recorder.edits, start):
                 node.problem = f"the value of `{key}` begins with a sign that may stand in the marker before it"

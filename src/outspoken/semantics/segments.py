@@ -149,6 +149,11 @@ def place_name(arguments: dict[str, Any] | None, tools: Tools | None, name: str 
     return only or (not arguments and first) or f"${len(arguments or ()) + 1}"
 
 
+def lacks_bracket(text: str) -> bool:
+    """Does text without a name begin with a key and its colon, so that the bracket of the arguments is missing?"""
+    return _KEY_FIRST.match(text) is not None
+
+
 def types_of(tools: Tools | None, name: str | None, key: str | None) -> frozenset[str] | None:
     """The JSON types of an argument of a tool; None if they are not known."""
     return None if tools is None or name is None or key is None else tools.types(name, key)
@@ -238,6 +243,8 @@ def end_call(
 
 # calls that answer the user
 
+#: A key of JSON and its colon.
+_KEY_FIRST = lazy_pattern(r"\s{0,99}\"\w{1,64}\"\s{0,9}:")
 #: an escape; its group is half a pair of surrogates without the other half
 _ESCAPE = lazy_pattern(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)", re.DOTALL)
 

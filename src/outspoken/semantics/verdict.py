@@ -116,6 +116,9 @@ def of_request(state: ReplyState, node: OpenNode, name: str, arguments: dict[str
     if context.echoes is not None:
         start, edits = max(node.start, 0), state.recorder.edits
         markup = state.source.slice(start, end)
+        named = markup.find(name) if arguments else -1
+        if named > 0 and all(key in markup[named:] for key in arguments):
+            start, markup = start + named, markup[named:]  # its opening marker may be another one, or none
         if state.special is not None:
             markup, arguments = state.special.shown((markup, arguments))
         forms = dict.fromkeys((markup, as_repaired(markup, start, edits)))
