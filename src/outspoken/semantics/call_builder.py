@@ -25,7 +25,7 @@ from .open_node import EmbeddedValue, OpenNode
 from .segments import argument_text, as_text, bare_value, closing_text, end_call, lacks_bracket, object_of, place_name, types_of
 from .state import CutValue, ReplyState
 from .unknown_keys import set_paths, set_paths_before
-from .verdict import REFUSED_CODES, may_hold_others, verdict_on
+from .verdict import REFUSED_CODES, begins_in_value, may_hold_others, verdict_on
 
 #: As many characters of a bare value decide whether it may be anything but text.
 _DECISIVE = 8
@@ -481,7 +481,9 @@ class CallBuilder:
         if self._answers.is_answer(node):
             self._answers.unfinished(node, end, status)
             return
-        if node.key is not None:
+        if begins_in_value(self._state, node):
+            self._state.cut_value = CutValue(end, is_empty=True, has_begun=True)
+        elif node.key is not None:
             is_empty = status == "invalid" or not "".join(node.bare or ()).strip()
             self._state.cut_value = self._state.cut_value._replace(end=end, is_empty=is_empty)
         if node.partial_text is not None or "action" in node.kinds:

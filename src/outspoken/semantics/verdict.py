@@ -189,7 +189,7 @@ def of_text(
     if is_action and node.ends_by_chance and (key := _may_run_over(state, arguments)):
         found.append(Objection("unproven", f"the value of `{key}` may end before its last bracket", key))
     found += _of_shapes(state, node, name, arguments, is_unlike=is_unlike)
-    if not _is_opened(state, node) and _begins_in_value(state, node):
+    if not _is_opened(state, node) and begins_in_value(state, node):
         state.cut_value = CutValue(end, is_empty=True, has_begun=True)
         found.append(Objection("unproven", "the call begins inside a value of another one, which may hold it"))
     found += _of_repairs(state, node, name, arguments, end, is_action=is_action)
@@ -318,7 +318,7 @@ def may_hold_others(state: ReplyState, node: OpenNode, end: int) -> bool:
     return opens_call(registry.automaton(state.header.format), text, state.context.tools, own + 1)
 
 
-def _begins_in_value(state: ReplyState, node: OpenNode) -> bool:
+def begins_in_value(state: ReplyState, node: OpenNode) -> bool:
     """Has a call begun in a bare value of another one that never ended, and not on a line of its own?
 
     A marker with a mistake before it is the value's own, also on a line. If one call has begun so, all behind it have.
