@@ -322,6 +322,7 @@ class BracedNotation(MarkedNotation):
 
     def __init__(self, mark: str) -> None:
         super().__init__(mark, "{(")
+        self.string_mark = mark
 
     def scanner(self, max_depth: int, view: SchemaView = ANY) -> BracedScanner:
         return BracedScanner(self.mark, max_depth, view)

@@ -26,6 +26,8 @@ _CLOSERS = {"{": "}", "[": "]", '"': '"'}
 class JsonNotation(Notation):
     """JSON."""
 
+    string_mark = '"'
+
     def scanner(self, max_depth: int, view: SchemaView = ANY) -> ValueScanner:
         return JsonScanner()
 

@@ -103,6 +103,8 @@ class Notation:
     typed_by_schema = False
     #: damaged values can be repaired as JSON or as Python literals
     repaired_as_literal = False
+    #: what stands round strings, if only one mark does
+    string_mark = ""
 
     def __init__(self, first: frozenset[str]) -> None:
         self._first = first

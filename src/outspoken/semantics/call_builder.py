@@ -25,7 +25,7 @@ from .open_node import EmbeddedValue, OpenNode
 from .segments import argument_text, as_text, bare_value, closing_text, end_call, lacks_bracket, object_of, place_name, types_of
 from .state import CutValue, ReplyState
 from .unknown_keys import set_paths, set_paths_before
-from .verdict import REFUSED_CODES, begins_in_value, may_hold_others, verdict_on
+from .verdict import REFUSED_CODES, begins_in_value, note_cut, verdict_on
 
 #: As many characters of a bare value decide whether it may be anything but text.
 _DECISIVE = 8
@@ -494,8 +494,8 @@ class CallBuilder:
             return
         output, recorder = self._output, self._recorder
         output.flush()
-        if status == "invalid" and node.ends_by_chance and may_hold_others(self._state, node, end):
-            self._state.cut_value = CutValue(end, is_empty=True, has_begun=True)
+        if status == "invalid":
+            note_cut(self._state, node, end)
         self.complete_text(node)
         recorder.lower_status(status)
         name, text, arguments = node.name or "", "".join(node.parts or ()), self._complete_arguments(node)

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 from outspoken.grammar.automaton import Automaton, Config
 from outspoken.grammar.near_openers import written_forms
 from outspoken.grammar.value_markup import closing_forms, survey
+from outspoken.grammar.vocabulary import EMBEDDED_VALUES
+from outspoken.notations.interface import notation_of
 from outspoken.notations.tools import Tools
 from outspoken.patterns.markup_search import is_distinct_marker
 from outspoken.patterns.near_miss import mistakes_allowed, near_misses
@@ -59,6 +61,20 @@ def opens_call(automaton: Automaton, text: str, tools: Tools | None, start: int 
     names = "|".join(map(re.escape, tools.names)) if tools is not None else r"\w"
     opener = rf"(?:{'|'.join(map(re.escape, forms))})\s{{0,2}}(?:{names})"
     return bool(forms and names) and re.compile(opener, re.IGNORECASE).search(text, start) is not None
+
+
+@lru_cache(maxsize=512)
+def _string_marks(automaton: Automaton) -> frozenset[str]:
+    """What stands round the strings of embedded values."""
+    embedded = [step for step in automaton.tables.terminals.values() if step.short in EMBEDDED_VALUES]
+    return frozenset([notation_of(terminal).string_mark for terminal in embedded]) - {""}
+
+
+def ends_in_string(automaton: Automaton, text: str) -> bool:
+    """Does the text of a call, from its beginning on, end within a string?"""
+    marks = _string_marks(automaton)
+    plain = text.replace("\\\\", "").replace('\\"', "") if marks else ""
+    return any(plain.count(mark) % 2 for mark in marks)
 
 
 @lru_cache(maxsize=2048)

@@ -25,7 +25,7 @@ from outspoken.patterns.markup_search import is_distinct_marker
 from outspoken.patterns.near_miss import near_misses
 from outspoken.results.edits import shown
 
-from .call_shapes import begins_with_opener, call_shapes, holds_shape, opens_call
+from .call_shapes import begins_with_opener, call_shapes, ends_in_string, holds_shape, opens_call
 from .keys import lacking, required_absent
 from .markup_in_values import holds_markup
 from .proof import (
@@ -311,11 +311,20 @@ def _may_run_over(state: ReplyState, arguments: dict[str, Any]) -> str:
     return ""
 
 
-def may_hold_others(state: ReplyState, node: OpenNode, end: int) -> bool:
-    """Does another call begin within a refused one? What is behind it may be in a value, too, that has no known end."""
-    text = state.source.slice(max(node.start, 0), end)
-    own = len(text) - len(text.lstrip())
-    return opens_call(registry.automaton(state.header.format), text, state.context.tools, own + 1)
+def note_cut(state: ReplyState, node: OpenNode, end: int) -> None:
+    """Keep what a call that is refused, and ends at an offset, says of those behind it.
+
+    They may be in a value of it that has no known end: if another one has begun within it, or if it ends in a string.
+    """
+    text, automaton = state.source.slice(max(node.start, 0), end), registry.automaton(state.header.format)
+    own, is_open = len(text) - len(text.lstrip()), ends_in_string(automaton, text)
+    has_begun = is_open and any(text.count(form) > 1 for form in openers_at_end(automaton)[0])
+    if node.ends_by_chance or is_open:
+        has_begun = has_begun or opens_call(automaton, text, state.context.tools, own + 1)
+    if has_begun:
+        state.cut_value = CutValue(end, is_empty=True, has_begun=True)
+    elif is_open and node.key is None:
+        state.cut_value = state.cut_value._replace(end=end, is_empty=False)
 
 
 def begins_in_value(state: ReplyState, node: OpenNode) -> bool:
