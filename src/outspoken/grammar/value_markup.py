@@ -32,7 +32,8 @@ class Survey(NamedTuple):
     `name_keys` those of the names of calls. `value_marks` are those of bare values, by the stack of the configuration
     behind the value. `call_openers` stand before the names of calls and `behind_calls` behind them, `argument_openers`
     before the names of arguments with bare values and `behind_arguments` behind them, as they are written. The
-    `action_openers` stand before the names of actions.
+    `action_openers` stand before the names of actions. What opens sections and calls, and no other text has by chance,
+    is in `call_markers`.
     """
 
     keys: dict[str, bool]
@@ -43,6 +44,7 @@ class Survey(NamedTuple):
     argument_openers: tuple[str, ...]
     behind_arguments: tuple[str, ...]
     action_openers: tuple[str, ...]
+    call_markers: tuple[str, ...]
 
     def to_data(self) -> dict[str, Any]:
         """The survey as plain data."""
@@ -70,8 +72,11 @@ def make_survey(automaton: Automaton) -> Survey:
     keys, names, marks = dict[str, bool](), set[str](), dict[tuple[int, ...], ValueMarks]()
     openers: dict[str, dict[str, None]] = {"TOOL_NAME": {}, "ARG_NAME": {}, "ACTION_NAME": {}}
     behind: dict[str, dict[str, None]] = {kind: {} for kind in openers}
+    begun = set[str]()
     for config in automaton.configs:
         for step in _markers(config):
+            if _opens_call(step):
+                begun |= distinct_forms(step)
             _add_key(keys, names, step)
             _add_value(marks, step)
             for name in _markers(step.target):
@@ -82,7 +87,23 @@ def make_survey(automaton: Automaton) -> Survey:
                     behind[kind] |= dict.fromkeys(ends)
     around = [found[kind] for kind in ("TOOL_NAME", "ARG_NAME") for found in (openers, behind)]
     written = map(tuple, [*around, openers["ACTION_NAME"]])
-    return Survey(dict(sorted(keys.items())), tuple(sorted(names)), marks, *written)
+    begun = {form.strip() for form in begun} - closing_forms(automaton)
+    calls = tuple(sorted([form for form in begun if not _STRUCTURE.match(form) and form[:1] not in ",]}"]))
+    return Survey(dict(sorted(keys.items())), tuple(sorted(names)), marks, *written, calls)
+
+
+def _begun_by(step: Transition) -> set[str]:
+    """The kinds of the nodes that begin with a marker."""
+    return {kind for op, kinds in (*step.before, *step.after) if op == "begin" for kind in kinds.split()}
+
+
+def _opens_call(step: Transition, steps: int = 2) -> bool:
+    """Does a call begin with a marker, or with one of the next `steps`, as behind one that opens a section?"""
+    if step.inserted or "tool_call" in _begun_by(step):
+        return not step.inserted
+    free, _, markers = step.target.strict_transitions()
+    is_apart = steps > 0 and (free is None or free.terminal.short != "TEXT")
+    return is_apart and any(_opens_call(following, steps - 1) for following in markers)
 
 
 def _markers(config: Config) -> list[Transition]:

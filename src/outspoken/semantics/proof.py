@@ -210,11 +210,16 @@ class RepairedCall(NamedTuple):
         )
 
     def _may_end_later(self, edit: Edit) -> bool:
-        """May a string whose quotation mark was lost before a bracket hold it, since it has the one that opens it?"""
-        closer = self.read(edit.end, edit.end + 1) if edit.code == "lost-quote" else ""
-        opener = _BRACKETS.get(closer)
-        texts = texts_within([*self.arguments.values()]) if opener else ()
-        return any(text.count(opener or "") > text.count(closer) for text in texts)
+        """May a string go on, since it opens brackets that it does not close?
+
+        Its quotation mark was lost before such a bracket, or its end is a guess.
+        """
+        closers = self.read(edit.end, edit.end + 1) if edit.code == "lost-quote" else ""
+        pairs = [(closer, _BRACKETS[closer]) for closer in closers if closer in _BRACKETS]
+        if edit.code == "heuristic":
+            pairs = [("}", "{"), ("]", "[")]
+        texts = texts_within([*self.arguments.values()]) if pairs else ()
+        return any(text.count(opener) > text.count(closer) for text in texts for closer, opener in pairs)
 
     def _swaps(self, edit: Edit) -> bool:
         """May a value and what stands beside it have swapped their last or first characters?

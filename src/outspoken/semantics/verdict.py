@@ -16,6 +16,7 @@ from outspoken.grammar.value_markup import (
     has_terminal,
     openers_at_end,
     opening_forms,
+    survey,
     value_ends,
 )
 from outspoken.json.decoder import has_more_keys, repeated_keys
@@ -318,7 +319,8 @@ def note_cut(state: ReplyState, node: OpenNode, end: int) -> None:
     """
     text, automaton = state.source.slice(max(node.start, 0), end), registry.automaton(state.header.format)
     own, is_open = len(text) - len(text.lstrip()), ends_in_string(automaton, text)
-    has_begun = is_open and any(text.count(form) > 1 for form in openers_at_end(automaton)[0])
+    behind_name = text.find(node.name) + len(node.name) if node.name else own + 1
+    has_begun = any(text.find(form, behind_name) >= 0 for form in survey(automaton).call_markers)
     if node.ends_by_chance or is_open:
         has_begun = has_begun or opens_call(automaton, text, state.context.tools, own + 1)
     if has_begun:
