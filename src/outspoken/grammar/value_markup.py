@@ -89,7 +89,7 @@ def make_survey(automaton: Automaton) -> Survey:
     written = map(tuple, [*around, openers["ACTION_NAME"]])
     begun = {form.strip() for form in begun} - closing_forms(automaton)
     calls = tuple(sorted([form for form in begun if not _STRUCTURE.match(form) and form[:1] not in ",]}"]))
-    return Survey(dict(sorted(keys.items())), tuple(sorted(names)), marks, *written, calls)
+    return Survey(dict(sorted(keys.items())), tuple(sorted(names)), marks, *written, call_markers=calls)
 
 
 def _begun_by(step: Transition) -> set[str]:

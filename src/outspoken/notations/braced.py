@@ -322,7 +322,9 @@ class BracedNotation(MarkedNotation):
 
     def __init__(self, mark: str) -> None:
         super().__init__(mark, "{(")
-        self.string_mark = mark
+
+    def open_end(self, text: str, max_depth: int) -> str:
+        return self._open_end(text, self.mark, max_depth)
 
     def scanner(self, max_depth: int, view: SchemaView = ANY) -> BracedScanner:
         return BracedScanner(self.mark, max_depth, view)

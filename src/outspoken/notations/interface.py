@@ -26,8 +26,6 @@ _CLOSERS = {"{": "}", "[": "]", '"': '"'}
 class JsonNotation(Notation):
     """JSON."""
 
-    string_mark = '"'
-
     def scanner(self, max_depth: int, view: SchemaView = ANY) -> ValueScanner:
         return JsonScanner()
 
@@ -42,6 +40,9 @@ class JsonNotation(Notation):
 
     def result(self, scanner: ValueScanner, text: str, max_depth: int) -> tuple[Any, str]:
         return decode(text, max_depth), text
+
+    def open_end(self, text: str, max_depth: int) -> str:
+        return self._open_end(text, '"', max_depth)
 
     def write(self, value: Any) -> str | None:
         return to_json(value)

@@ -13,6 +13,9 @@ from .transcoder import Notation, ReadValue, Transcoder, ValueScanner
 
 _BRACKETS = lazy_pattern(r"['\"()\[\]{}]")
 _STOPS = lazy_pattern(r"['\"()\[\]{},\r\n]")
+_STRING = lazy_pattern(r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*\"""")
+#: a word right behind a string
+_JOINED = lazy_pattern(r"''\w")
 _INSIDE = {"'": re.compile(r"['\\]"), '"': re.compile(r'["\\]')}
 
 
@@ -126,6 +129,12 @@ class PythonNotation(Notation):
     def result(self, scanner: ValueScanner, text: str, max_depth: int) -> tuple[Any, str]:
         value = decode(text, max_depth, joins=False)
         return value, to_json(value)
+
+    def open_end(self, text: str, max_depth: int) -> str:
+        rest = _STRING.sub("''", text)
+        if _JOINED.search(rest) is not None:
+            return "broken"
+        return "cut" if rest.count("'") % 2 or '"' in rest else ""
 
     def write(self, value: Any) -> str | None:
         return repr(value)

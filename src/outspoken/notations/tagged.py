@@ -267,6 +267,9 @@ class TaggedNotation(MarkedNotation):
             pos = closed.end()
         return None
 
+    def open_end(self, text: str, max_depth: int) -> str:
+        return "cut"  # an element is open in all that is not complete
+
     def ends_before(self, text: str, pos: int, max_depth: int, view: SchemaView) -> list[int]:
         scanner = self.scanner(max_depth, view)
         end, is_done = scanner.feed(text, pos)

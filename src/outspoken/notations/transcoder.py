@@ -103,8 +103,6 @@ class Notation:
     typed_by_schema = False
     #: damaged values can be repaired as JSON or as Python literals
     repaired_as_literal = False
-    #: what stands round strings, if only one mark does
-    string_mark = ""
 
     def __init__(self, first: frozenset[str]) -> None:
         self._first = first
@@ -130,9 +128,23 @@ class Notation:
         """The value that a scanner read to its end, and its JSON text. Raises NotJsonError."""
         raise NotImplementedError
 
+    def open_end(self, text: str, max_depth: int) -> str:
+        """How the text of a call ends that is not complete: "cut" within a string, "broken" if its strings are
+        damaged, or "" if it ends between values."""
+        raise NotImplementedError
+
     def write(self, value: Any) -> str | None:
         """The value in this notation; None if the notation cannot express it."""
         raise NotImplementedError
+
+    def _open_end(self, text: str, mark: str, max_depth: int) -> str:
+        """The same where one mark stands round strings, by how many there are."""
+        plain = text.replace("\\\\", "").replace('\\"', "")
+        if plain.count(mark) % 2 == 0:
+            return ""
+        scanner = self.scanner(max_depth)
+        scanner.feed(plain.replace("\n", " "), max(plain.find("{"), 0))
+        return "broken" if scanner.broken else "cut"
 
 
 class MarkedNotation(Notation):

@@ -172,7 +172,7 @@ class MarkerLexer:
         return found
 
     def _last_in(self, text: str, start: int, end: int) -> Token | None:
-        """The marker behind a line break within one, with which it ends: what is before it may be a value's last sign."""
+        """The marker behind a line break within one that ends with it: what is before it may be the end of a value."""
         at = text.find("\n", start + 1, end)
         match = None if at < 0 or text[start].isspace() else self.marker.match(text, at)
         return None if match is None or text[match.end() : end].strip() else Token(at, match.end())

@@ -22,7 +22,17 @@ from .call_shapes import closing_signs, is_ended_by_argument, is_ended_by_chance
 from .keys import lacking, mentions
 from .nested_values import repaired_nested
 from .open_node import EmbeddedValue, OpenNode
-from .segments import argument_text, as_text, bare_value, closing_text, end_call, lacks_bracket, object_of, place_name, types_of
+from .segments import (
+    argument_text,
+    as_text,
+    bare_value,
+    closing_text,
+    end_call,
+    lacks_bracket,
+    object_of,
+    place_name,
+    types_of,
+)
 from .state import CutValue, ReplyState
 from .unknown_keys import set_paths, set_paths_before
 from .verdict import REFUSED_CODES, begins_in_value, note_cut, verdict_on
@@ -269,12 +279,7 @@ class CallBuilder:
             if written.startswith((f'{key}>"', f'{key}>\n"')):
                 node.problem = f"the quote before the value of `{key}` may close its name"
         if node.bare is not None:
-            if self._header.unnamed and key == self._place_name(node) and lacks_bracket("".join(node.bare)):
-                node.problem = "the arguments seem to be an object without its first bracket"
-            elif self._begins_with_name(node, key, start):
-                node.problem = f"the value of `{key}` begins with its own name, as the argument does"
-            elif "".join(node.bare)[1:2] == " " and taken_in.is_behind_odd(self._recorder.edits, start):
-                node.problem = f"the value of `{key}` begins with a sign that may stand in the marker before it"
+            node.problem = self._problem_at_start(node, key, "".join(node.bare), start) or node.problem
             value, text = self._bare_value(node, key, start), None
         else:
             value, text = self._state.last_value, self._state.last_text
@@ -295,9 +300,18 @@ class CallBuilder:
         if self._answers.enabled and self._answers.is_answer(node):
             self._answers.send_rest(node)
 
-    def _begins_with_name(self, node: OpenNode, key: str, start: int) -> bool:
+    def _problem_at_start(self, node: OpenNode, key: str, value: str, start: int) -> str:
+        """What the beginning of a bare value says against it; "" if nothing does."""
+        if self._header.unnamed and key == self._place_name(node) and lacks_bracket(value):
+            return "the arguments seem to be an object without its first bracket"
+        if self._begins_with_name(node, key, value, start):
+            return f"the value of `{key}` begins with its own name, as the argument does"
+        if value[1:2] == " " and taken_in.is_behind_odd(self._recorder.edits, start):
+            return f"the value of `{key}` begins with a sign that may stand in the marker before it"
+        return ""
+
+    def _begins_with_name(self, node: OpenNode, key: str, value: str, start: int) -> bool:
         """Does a bare value begin with the name of its argument and the marker behind that, as if they were doubled?"""
-        value = "".join(node.bare or ())
         if not key or not value.lstrip().startswith(key):
             return False
         before = self._state.source.slice(node.key_start, start).partition(value)[0].rstrip()

@@ -63,18 +63,11 @@ def opens_call(automaton: Automaton, text: str, tools: Tools | None, start: int 
     return bool(forms and names) and re.compile(opener, re.IGNORECASE).search(text, start) is not None
 
 
-@lru_cache(maxsize=512)
-def _string_marks(automaton: Automaton) -> frozenset[str]:
-    """What stands round the strings of embedded values."""
+def open_end(automaton: Automaton, text: str, max_depth: int) -> str:
+    """How the text of a call ends that is not complete, in the notation of its values; see `Notation.open_end`."""
     embedded = [step for step in automaton.tables.terminals.values() if step.short in EMBEDDED_VALUES]
-    return frozenset([notation_of(terminal).string_mark for terminal in embedded]) - {""}
-
-
-def ends_in_string(automaton: Automaton, text: str) -> bool:
-    """Does the text of a call, from its beginning on, end within a string?"""
-    marks = _string_marks(automaton)
-    plain = text.replace("\\\\", "").replace('\\"', "") if marks else ""
-    return any(plain.count(mark) % 2 for mark in marks)
+    notations = dict.fromkeys(map(notation_of, embedded))
+    return next((found for notation in notations if (found := notation.open_end(text, max_depth))), "")
 
 
 @lru_cache(maxsize=2048)

@@ -158,7 +158,8 @@ class RepairedCall(NamedTuple):
         """What says that the values are not what was meant. `names` are those of the tool's arguments."""
         if key := self._misquoted(names):
             yield f"the value of `{key}` seems to hold a part of another one"
-        if self._moves_quote() or any(map(self._may_end_later, self.edits)):
+        is_begun = any(text.endswith(("{", "[", "(")) for text in texts_within([*self.arguments.values()]))
+        if is_begun or self._moves_quote() or any(map(self._may_end_later, self.edits)):
             yield "a value may end before its last characters"
         if any(map(self._swaps, self.edits)):
             yield "a character beside a value may belong to it"
@@ -216,8 +217,8 @@ class RepairedCall(NamedTuple):
         """
         closers = self.read(edit.end, edit.end + 1) if edit.code == "lost-quote" else ""
         pairs = [(closer, _BRACKETS[closer]) for closer in closers if closer in _BRACKETS]
-        if edit.code == "heuristic":
-            pairs = [("}", "{"), ("]", "[")]
+        if edit.code in ("heuristic", "bare-quote"):
+            pairs = [*_BRACKETS.items()]
         texts = texts_within([*self.arguments.values()]) if pairs else ()
         return any(text.count(opener) > text.count(closer) for text in texts for closer, opener in pairs)
 

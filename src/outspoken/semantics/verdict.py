@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 from outspoken.grammar import registry
+from outspoken.grammar.automaton import Automaton
 from outspoken.grammar.value_markup import (
     closing_forms,
     has_terminal,
@@ -26,7 +27,7 @@ from outspoken.patterns.markup_search import is_distinct_marker
 from outspoken.patterns.near_miss import near_misses
 from outspoken.results.edits import shown
 
-from .call_shapes import begins_with_opener, call_shapes, ends_in_string, holds_shape, opens_call
+from .call_shapes import begins_with_opener, call_shapes, holds_shape, open_end, opens_call
 from .keys import lacking, required_absent
 from .markup_in_values import holds_markup
 from .proof import (
@@ -318,15 +319,26 @@ def note_cut(state: ReplyState, node: OpenNode, end: int) -> None:
     They may be in a value of it that has no known end: if another one has begun within it, or if it ends in a string.
     """
     text, automaton = state.source.slice(max(node.start, 0), end), registry.automaton(state.header.format)
-    own, is_open = len(text) - len(text.lstrip()), ends_in_string(automaton, text)
+    own = len(text) - len(text.lstrip())
     behind_name = text.find(node.name) + len(node.name) if node.name else own + 1
-    has_begun = any(text.find(form, behind_name) >= 0 for form in survey(automaton).call_markers)
+    is_bare = (node.keyed or node.key is not None) and has_terminal(automaton, "ARG_VALUE")
+    is_open = "" if is_bare else open_end(automaton, text, state.context.settings.max_depth)
+    is_unmarked = bool(is_open) and not text[own:].startswith(survey(automaton).call_markers)
+    is_broken = (is_open == "broken" or is_unmarked) and not _is_closed(automaton, text)
+    has_begun = is_broken or any(text.find(form, behind_name) >= 0 for form in survey(automaton).call_markers)
+    if is_open == "broken":
+        has_begun = has_begun or any(text.count(form) > 1 for form in openers_at_end(automaton)[0])
     if node.ends_by_chance or is_open:
-        has_begun = has_begun or opens_call(automaton, text, state.context.tools, own + 1)
+        has_begun = has_begun or opens_call(automaton, text, state.context.tools, behind_name)
     if has_begun:
         state.cut_value = CutValue(end, is_empty=True, has_begun=True)
     elif is_open and node.key is None:
         state.cut_value = state.cut_value._replace(end=end, is_empty=False)
+
+
+def _is_closed(automaton: Automaton, text: str) -> bool:
+    """Does a text end with a closing marker that no other text has by chance?"""
+    return text.rstrip().endswith(tuple(filter(is_distinct_marker, closing_forms(automaton))))
 
 
 def begins_in_value(state: ReplyState, node: OpenNode) -> bool:
@@ -346,7 +358,7 @@ def begins_in_value(state: ReplyState, node: OpenNode) -> bool:
     is_near = not is_sound and any(end == len(core) for form in forms for end, _ in near_misses(core, 0, form))
     if not (is_sound or is_near):
         return False  # text stands between them
-    if before.rstrip().endswith(tuple(filter(is_distinct_marker, closing_forms(automaton)))):
+    if _is_closed(automaton, before):
         return False  # that one ended, though it could not be read
     return is_empty or is_near or not (before.rstrip(" \t").endswith("\n") or between.startswith("\n"))
 
