@@ -198,14 +198,17 @@ def _thought(base: Sound, markup: str, random: Random) -> Case | None:
 
 
 def _in_value(base: Sound, markup: str, random: Random) -> Case | None:
-    """As a value of another call, as `render` writes it, or else as it is."""
+    """As a value of another call, as `render` writes it, or as it is; then a line break that is escaped may be one."""
     value = random.choice(("QQ", "Run this:\nQQ\nThanks.", "grey QQ", "QQQQ or\nQQ"))
-    meant, bare = [{"origin": "docs/plan_b.md", "shelf": shelf} for shelf in (value.replace("QQ", markup), value)]
-    item: Item = ("call", "archive_sheet", meant)
-    texts = [rendered([{"name": item[1], "arguments": arguments}], base.format) for arguments in (meant, bare)]
-    if texts[0] is not None:
-        return Case("in a value", base, texts[0], (item,))
-    return (texts[1] and Case("in a value", base, texts[1].replace("QQ", markup), (), (item,), 1)) or None
+    meant, bare, broken = [
+        {"origin": "docs/plan_b.md", "shelf": value.replace("QQ", held)}
+        for held in (markup, "QQ", markup.replace("\\n", "\n"))
+    ]
+    texts = [rendered([{"name": "archive_sheet", "arguments": arguments}], base.format) for arguments in (meant, bare)]
+    items: list[Item] = [("call", "archive_sheet", arguments) for arguments in (meant, broken)]
+    if texts[0] is not None and (random.random() < 0.5 or texts[1] is None):
+        return Case("in a value", base, texts[0], (items[0],))
+    return (texts[1] and Case("in a value", base, texts[1].replace("QQ", markup), (), (*items,), 1)) or None
 
 
 def _read_off(base: Sound, markup: str, random: Random) -> Case:
