@@ -241,7 +241,8 @@ def _without_openers(
     found = dict(terminals)
     for name in ends:
         written = terminals[name].canonical
-        behind = {form[len(written)] for form in openers if form.startswith(written) and form != written}
+        longer = [form for form in openers if form.startswith(written) and form != written]
+        behind = {sign for form in longer for sign in (form[len(written)].lower(), form[len(written)].upper())}
         if written and terminals[name].regex == re.escape(written) and (signs := "".join(sorted(behind)).strip()):
             regex = f"{re.escape(written)}(?![{re.escape(signs)}])"
             found[name] = terminals[name]._replace(

@@ -129,8 +129,8 @@ class Notation:
         raise NotImplementedError
 
     def open_end(self, text: str, max_depth: int) -> str:
-        """How the text of a call ends that is not complete: "cut" within a string, "broken" if its strings are
-        damaged, or "" if it ends between values."""
+        """How the text of a call ends that may not be complete: "cut" within a string, "broken" if its strings are
+        damaged, "open" if brackets are open, or "" if nothing is."""
         raise NotImplementedError
 
     def write(self, value: Any) -> str | None:
@@ -140,11 +140,15 @@ class Notation:
     def _open_end(self, text: str, mark: str, max_depth: int) -> str:
         """The same where one mark stands round strings, by how many there are."""
         plain = text.replace("\\\\", "").replace('\\"', "")
-        if plain.count(mark) % 2 == 0:
-            return ""
-        scanner = self.scanner(max_depth)
-        scanner.feed(plain.replace("\n", " "), max(plain.find("{"), 0))
-        return "broken" if scanner.broken else "cut"
+        scanner, begin = self.scanner(max_depth), plain.find("{")
+        end, is_done = scanner.feed(plain.replace("\n", " "), max(begin, 0))
+        if scanner.broken and (
+            plain.count(mark) % 2 or (plain[:end].endswith(mark) and plain[end : end + 1].isalnum())
+        ):
+            return "broken"
+        if plain.count(mark) % 2:
+            return "cut"
+        return "" if is_done or scanner.broken or begin < 0 else "open"
 
 
 class MarkedNotation(Notation):

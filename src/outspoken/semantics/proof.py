@@ -328,6 +328,11 @@ class RepairedCall(NamedTuple):
 
         What stands behind it then begins another call, and that may be a part of the value.
         """
+        first = next(self._supplied_at_end(), None)
+        last = [*self.arguments.values()][-1:] if self.node.keyed and self.value_ends else []
+        value = last[0].rstrip() if last and isinstance(last[0], str) else ""
+        if first is not None and value and self._before(first).endswith(value):
+            return True
         return any(edit.after.strip() in self.value_ends for edit in self._supplied_at_end())
 
     def _ends_in_name(self) -> bool:
@@ -376,6 +381,11 @@ def holds_key(text: str, names: Collection[str]) -> bool:
     """Does a text hold one of these names as the key of a value?"""
     behind = r"(?:[\"'”]\s*[:=]|\s?=\s?[\"'\[{\d])"
     return any(re.search(rf"(?<!\w){re.escape(name)}{behind}", text) for name in names if name in text)
+
+
+def holds_line(text: str, names: Collection[str]) -> bool:
+    """Does a line of a text, but the first, begin with one of these names and a value?"""
+    return "\n" in text and any(re.search(rf"\n[ \t]*{re.escape(name)}[ \t]\S", text) for name in names if name in text)
 
 
 def is_undecided(text: str, end: int) -> bool:

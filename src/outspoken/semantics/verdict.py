@@ -36,6 +36,7 @@ from .proof import (
     RepairedCall,
     as_repaired,
     holds_key,
+    holds_line,
     is_cut_json,
     lacks_comma,
     loses_argument,
@@ -227,8 +228,8 @@ def _of_absent(
     state: ReplyState, arguments: dict[str, Any], absent: Collection[str], written: str
 ) -> Iterator[Objection]:
     """What says that the arguments that a call lacks, although they are required, are `written` in it or were lost."""
-    key = next((key for key, value in arguments.items() if value.__class__ is str and holds_key(value, absent)), "")
-    if key:
+    texts = {key: value for key, value in arguments.items() if value.__class__ is str}
+    if key := next((key for key, text in texts.items() if holds_key(text, absent) or holds_line(text, absent)), ""):
         yield Objection("unproven", f"the value of `{key}` seems to hold another argument", key)
     if loses_argument(written) and has_terminal(registry.automaton(state.header.format), "PYTHON_VALUE"):
         yield Objection("unproven", f"the argument `{next(iter(absent))}` may be lost beside a comma or a string")
@@ -323,14 +324,14 @@ def note_cut(state: ReplyState, node: OpenNode, end: int) -> None:
     behind_name = text.find(node.name) + len(node.name) if node.name else own + 1
     is_bare = (node.keyed or node.key is not None) and has_terminal(automaton, "ARG_VALUE")
     is_open = "" if is_bare else open_end(automaton, text, state.context.settings.max_depth)
-    is_unmarked = bool(is_open) and not text[own:].startswith(survey(automaton).call_markers)
+    is_unmarked = is_open == "cut" and not text[own:].startswith(survey(automaton).call_markers)
     is_broken = (is_open == "broken" or is_unmarked) and not _is_closed(automaton, text)
-    has_begun = is_broken or any(text.find(form, behind_name) >= 0 for form in survey(automaton).call_markers)
-    if is_open == "broken":
-        has_begun = has_begun or any(text.count(form) > 1 for form in openers_at_end(automaton)[0])
-    if node.ends_by_chance or is_open:
-        has_begun = has_begun or opens_call(automaton, text, state.context.tools, behind_name)
-    if has_begun:
+    if (
+        is_broken
+        or any(text.find(form, behind_name) >= 0 for form in survey(automaton).call_markers)
+        or (is_open == "broken" and any(text.count(form) > 1 for form in openers_at_end(automaton)[0]))
+        or opens_call(automaton, text, state.context.tools, behind_name)
+    ):
         state.cut_value = CutValue(end, is_empty=True, has_begun=True)
     elif is_open and node.key is None:
         state.cut_value = state.cut_value._replace(end=end, is_empty=False)
