@@ -49,8 +49,8 @@ _PUNCTUATION = frozenset(" \t\r\n\"'`{}[]()<>,;:|=/\\")
 _QUOTING = frozenset({"bare-quote", "lost-quote", "stray-quote", "missing-quote", "bare-value", "heuristic"})
 #: What no key holds: a colon or a comma, and what follows it.
 _JOINED_KEY = lazy_pattern(r"[:=,]\s")
-#: The end of a string, and a colon or the next string.
-_JOINED = re.compile(r"[\"']\s{0,9}(?::|,\s{0,9}[\"'])")
+#: The end of a string, and a colon, the next string or a word of JSON, or a number at the end.
+_JOINED = re.compile(r"[\"']\s{0,9}(?::|,\s{0,9}(?:[\"']|(?:true|false|null)\b|-?\d[\d.]*\Z))")
 #: The next argument, with its name, or its beginning at the end of the text.
 _MORE_ARGUMENTS = lazy_pattern(r"[ \t]{0,9},\s{0,20}(?:[\w\"']{1,60}\s{0,9}(?:[=:]|\Z)|\Z)")
 #: An object or a list on the same line.
