@@ -173,6 +173,8 @@ def steps_to(node: Node | None, text: str, base: int) -> tuple[RecoveryStep, ...
         if free.is_text and after.is_missing and text[free.start : free.end][-1:].isspace():
             end = max(free.start, _before_lines(text, free.end, steps[i + 1 :]))
             steps[i], steps[i + 1] = free._replace(end=end), after.moved(end - free.end)
+        elif _is_value(free) and after.transition is not None and free.end < after.start and not after.is_missing:
+            steps[i] = free._replace(end=after.start)  # the white space is no part of the marker
         elif (
             free.is_missing
             and after.is_text
@@ -181,6 +183,11 @@ def steps_to(node: Node | None, text: str, base: int) -> tuple[RecoveryStep, ...
         ):
             steps[i], steps[i + 1] = free.moved(1), after._replace(start=after.start + 1)
     return tuple([step.moved(base) for step in steps] if base else steps)
+
+
+def _is_value(step: RecoveryStep) -> bool:
+    """Is a step a bare value?"""
+    return step.transition is not None and step.transition.terminal.short == "ARG_VALUE"
 
 
 def _before_lines(text: str, end: int, steps: list[RecoveryStep]) -> int:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from outspoken.notations.tools import Tools, may_have
-from outspoken.results.schemas.schema import fits
+from outspoken.results.schemas.schema import Schema, fits
 
 from .keys import lacking, mentions
 
@@ -24,8 +24,10 @@ class Objection(NamedTuple):
     key: str = ""
 
 
-def objections(tools: Tools, name: str, arguments: Mapping[str, Any]) -> Iterator[Objection]:
-    """What the schema of a tool says against a call."""
+def objections(
+    tools: Tools, name: str, arguments: Mapping[str, Any], *, is_repaired: bool = False
+) -> Iterator[Objection]:
+    """What the schema of a tool says against a call: in one that was repaired, at any depth."""
     if name not in tools:
         yield Objection("unknown-tool", f"there is no tool `{name}`")
         return
@@ -48,6 +50,8 @@ def objections(tools: Tools, name: str, arguments: Mapping[str, Any]) -> Iterato
             yield Objection("unnamed-argument", f"a value of `{name}` has no name")
         elif name not in tools.types_by_name and not may_have(tools, name, key):
             yield Objection("unknown-argument", f"`{name}` has no argument `{key}`")
+        elif is_repaired and isinstance(value, (dict, list)) and _misfits(tools.arguments(name).member(key), value):
+            yield Objection("mistyped-argument", f"a part of the argument `{key}` of `{name}` has another type", key)
     yield from misfits(tools, name, arguments, told)
 
 
@@ -65,6 +69,11 @@ def misfits(tools: Tools, name: str, arguments: Mapping[str, Any], told: Collect
         reasons = [f"{path}: {why}".removeprefix(": ") for path, why in found if path.split("/")[1:2] not in known]
         if reasons:
             yield Objection("type-mismatch", f"the arguments of `{name}` do not fit it: {'; '.join(reasons)}")
+
+
+def _misfits(schema: Schema, value: Any) -> bool:
+    """Has a part of a value another type than its schema says, or lacks it what that requires?"""
+    return schema.misfits(value) > schema.unknown_names(value)
 
 
 def is_unlike(tools: Tools | None, name: str, arguments: Mapping[str, Any]) -> bool:

@@ -82,7 +82,7 @@ def verdict_on(
     found += of_text(state, node, name, arguments, end, is_unlike=is_unlike(context.tools, name, arguments))
     check = context.settings.schema_check
     if context.tools is not None and check != "off":
-        found += objections(context.tools, name, arguments)
+        found += objections(context.tools, name, arguments, is_repaired=is_repaired)
     return found, bool(found) and (is_repaired or found[0].code in _REFUSED or check == "refuse")
 
 
