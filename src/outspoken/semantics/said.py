@@ -330,6 +330,9 @@ class Surroundings:
         if lead is None:
             return Doubt("quoted-call", "in quotation marks", start, quotes=(begin,))
         text, end = lead.text, lead.span[1]
+        marker = self._read(end, min(start, end + LOOKBEHIND)).strip(" \t\r\n[{(")
+        if len(marker) > 1 and text.rstrip().endswith(marker):
+            text = text.rstrip()[: -len(marker)]  # the marker is there twice
         behind = self._read(end, min(start + 1, end + _LONGEST_CLOSER))
         blank = behind[: len(behind) - len(behind.lstrip())]
         body = text.rstrip()
