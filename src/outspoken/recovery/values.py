@@ -331,7 +331,7 @@ class ValueReader:
         return cost
 
     def _cost_of_early_end(self, value: RepairedValue) -> int:
-        """What it costs that a value ends with a bracket that is not there, although a comma and another value follow."""
+        """What it costs that a value ends with a bracket that is missing or another one, although more follow."""
         last = value.edits[-1] if value.edits else None
         is_early = last is not None and last.code in ("missing-closer", "wrong-closer") and last.end == value.end
         return costs.STRAY_TEXT * (is_early and _NEXT_VALUE.match(self._text, value.end) is not None)

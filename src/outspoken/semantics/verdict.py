@@ -229,9 +229,11 @@ def _of_absent(
 ) -> Iterator[Objection]:
     """What says that the arguments that a call lacks, although they are required, are `written` in it or were lost."""
     texts = {key: value for key, value in arguments.items() if value.__class__ is str}
-    if key := next((key for key, text in texts.items() if holds_key(text, absent) or holds_line(text, absent)), ""):
+    automaton = registry.automaton(state.header.format)
+    holds = [holds_key, holds_line] if has_terminal(automaton, "ARG_VALUE") else [holds_key]
+    if key := next((key for key, text in texts.items() if any(one(text, absent) for one in holds)), ""):
         yield Objection("unproven", f"the value of `{key}` seems to hold another argument", key)
-    if loses_argument(written) and has_terminal(registry.automaton(state.header.format), "PYTHON_VALUE"):
+    if loses_argument(written) and has_terminal(automaton, "PYTHON_VALUE"):
         yield Objection("unproven", f"the argument `{next(iter(absent))}` may be lost beside a comma or a string")
 
 
