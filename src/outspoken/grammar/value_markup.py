@@ -75,7 +75,7 @@ def make_survey(automaton: Automaton) -> Survey:
     begun = set[str]()
     for config in automaton.configs:
         for step in _markers(config):
-            if _opens_call(step):
+            if _opens_call(step):  # or an action
                 begun |= distinct_forms(step)
             _add_key(keys, names, step)
             _add_value(marks, step)
@@ -99,7 +99,7 @@ def _begun_by(step: Transition) -> set[str]:
 
 def _opens_call(step: Transition, steps: int = 2) -> bool:
     """Does a call begin with a marker, or with one of the next `steps`, as behind one that opens a section?"""
-    if step.inserted or "tool_call" in _begun_by(step):
+    if step.inserted or _begun_by(step) & {"tool_call", "action"}:
         return not step.inserted
     free, _, markers = step.target.strict_transitions()
     is_apart = steps > 0 and (free is None or free.terminal.short != "TEXT")

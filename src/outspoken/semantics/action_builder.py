@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -41,6 +42,11 @@ class ActionBuilder:
 
             self._mapping = mapping_of(state.header)
             self.enabled = self._mapping is not None
+
+    @property
+    def expression(self) -> re.Pattern[str] | None:
+        """What finds the beginning of an action that is written as a call in Python."""
+        return self._mapping.expression if self._mapping is not None else None
 
     # while it is read
 

@@ -500,6 +500,8 @@ class CallBuilder:
         elif node.key is not None:
             is_empty = status == "invalid" or not "".join(node.bare or ()).strip()
             self._state.cut_value = self._state.cut_value._replace(end=end, is_empty=is_empty)
+        if status == "invalid":
+            note_cut(self._state, node, end, self._actions.expression)
         if node.partial_text is not None or "action" in node.kinds:
             self._actions.unfinished(node, end, status, self._complete_arguments(node))
             return
@@ -508,8 +510,6 @@ class CallBuilder:
             return
         output, recorder = self._output, self._recorder
         output.flush()
-        if status == "invalid":
-            note_cut(self._state, node, end)
         self.complete_text(node)
         recorder.lower_status(status)
         name, text, arguments = node.name or "", "".join(node.parts or ()), self._complete_arguments(node)

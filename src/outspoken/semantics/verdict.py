@@ -316,10 +316,11 @@ def _may_run_over(state: ReplyState, arguments: dict[str, Any]) -> str:
     return ""
 
 
-def note_cut(state: ReplyState, node: OpenNode, end: int) -> None:
+def note_cut(state: ReplyState, node: OpenNode, end: int, action: re.Pattern[str] | None = None) -> None:
     """Keep what a call that is refused, and ends at an offset, says of those behind it.
 
     They may be in a value of it that has no known end: if another one has begun within it, or if it ends in a string.
+    `action` finds the beginning of one in Python's notation.
     """
     text, automaton = state.source.slice(max(node.start, 0), end), registry.automaton(state.header.format)
     own = len(text) - len(text.lstrip())
@@ -333,6 +334,7 @@ def note_cut(state: ReplyState, node: OpenNode, end: int) -> None:
         or any(text.find(form, behind_name) >= 0 for form in survey(automaton).call_markers)
         or (is_open == "broken" and any(text.count(form) > 1 for form in openers_at_end(automaton)[0]))
         or opens_call(automaton, text, state.context.tools, behind_name)
+        or (action is not None and action.search(text, behind_name) is not None)
     ):
         state.cut_value = CutValue(end, is_empty=True, has_begun=True)
     elif is_open and node.key is None:
