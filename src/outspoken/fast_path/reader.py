@@ -291,7 +291,7 @@ class FastPath:
     @cached_property
     def _find_field(self) -> Any:
         """What finds a sign of another argument or action in a bare value of an action; None if values have an end."""
-        return None if self._field_signs is None else re.compile(self._field_signs).search
+        return None if self._field_signs is None else re.compile(self._field_signs, re.IGNORECASE).search
 
     def _has_odd_values(self, raw: str) -> bool:
         """May something speak against a call whose arguments are as its tool declares them?"""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -33,26 +32,22 @@ class ActionBuilder:
     """
 
     enabled = False
-    _mapping: ActionMapping | None = None
+    #: what knows the names of actions; None if the format has none
+    mapping: ActionMapping | None = None
 
     def __init__(self, state: ReplyState) -> None:
         self._state, self._output, self._recorder = state, state.output, state.recorder
         if state.header.actions:
             from outspoken.actions.mapping import mapping_of  # few formats need it, and it takes long to import
 
-            self._mapping = mapping_of(state.header)
-            self.enabled = self._mapping is not None
-
-    @property
-    def expression(self) -> re.Pattern[str] | None:
-        """What finds the beginning of an action that is written as a call in Python."""
-        return self._mapping.expression if self._mapping is not None else None
+            self.mapping = mapping_of(state.header)
+            self.enabled = self.mapping is not None
 
     # while it is read
 
     def may_be_action(self, node: OpenNode) -> bool:
         """May a node be an action? A call of a given tool is none, unless the tool is the action's."""
-        mapping, name = self._mapping, node.name or ""
+        mapping, name = self.mapping, node.name or ""
         if mapping is None or "action" in node.kinds:
             return mapping is not None
         return mapping.is_name(name) and not mapping.is_taken(name, self._state.context.tools)
@@ -60,9 +55,9 @@ class ActionBuilder:
     def misses(self, name: str, arguments: dict[str, Any]) -> list[Objection]:
         """What says that a call which is no action was meant as one, with a mistake. Its tool was not given."""
         tools = self._state.context.tools
-        if self._mapping is None or (tools is not None and name in tools):
+        if self.mapping is None or (tools is not None and name in tools):
             return []
-        mistake = self._mapping.mistake_in(name, arguments)
+        mistake = self.mapping.mistake_in(name, arguments)
         message = f"this call of `{name}` is no action of the format: {mistake}"
         return [Objection("unlisted-value", message)] if mistake else []
 
@@ -74,12 +69,12 @@ class ActionBuilder:
             return node.held_back
         arguments: Any = node.arguments
         has_parts = isinstance(arguments, dict) and PARTS in arguments
-        named = bool(node.name) or has_parts or (self._mapping is not None and bool(self._mapping.naming))
+        named = bool(node.name) or has_parts or (self.mapping is not None and bool(self.mapping.naming))
         return named and (node.key is not None or arguments is not None or node.parts is not None)
 
     def begin_argument(self, node: OpenNode) -> None:
         """An argument of a node begins."""
-        mapping = self._mapping
+        mapping = self.mapping
         if mapping is None or not self.may_be_action(node):
             return
         node.places = node.places or {}
@@ -194,8 +189,8 @@ class ActionBuilder:
             return Objection("repeated-argument", f"`{name}` has its text twice", text.key)
         if node.problem:
             return Objection("unproven", node.problem)
-        assert self._mapping is not None
-        return refusal_of_action(self._state, node, node.arguments or {}, unread, self._mapping, end)
+        assert self.mapping is not None
+        return refusal_of_action(self._state, node, node.arguments or {}, unread, self.mapping, end)
 
     def _refuse(self, node: OpenNode, end: int) -> None:
         """Add an action without a name, with a name that the format does not have, or with arguments of another."""
@@ -205,13 +200,13 @@ class ActionBuilder:
         name = self._called(node.name or "", arguments)
         action = unknown_action(name, arguments, self._common(node, end))
         problem = f"`{name}` is not an action of this format" if name else "this does not say which action it is"
-        if name and self._mapping is not None and self._mapping.knows(name):
+        if name and self.mapping is not None and self.mapping.knows(name):
             problem = f"`{name}` with these arguments is not an action of this format"
         self._add(node, action, problem, action.span)
 
     def _called(self, name: str, arguments: dict[str, Any]) -> str:
         """The word for an action, which may stand in an argument."""
-        return self._mapping.name_of(name, arguments) if self._mapping is not None else name
+        return self.mapping.name_of(name, arguments) if self.mapping is not None else name
 
     def _common(self, node: OpenNode, end: int) -> dict[str, Any]:
         """The fields of an action that say where it comes from."""

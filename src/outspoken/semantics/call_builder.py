@@ -501,7 +501,7 @@ class CallBuilder:
             is_empty = status == "invalid" or not "".join(node.bare or ()).strip()
             self._state.cut_value = self._state.cut_value._replace(end=end, is_empty=is_empty)
         if status == "invalid":
-            note_cut(self._state, node, end, self._actions.expression)
+            note_cut(self._state, node, end, self._actions.mapping)
         if node.partial_text is not None or "action" in node.kinds:
             self._actions.unfinished(node, end, status, self._complete_arguments(node))
             return

@@ -92,7 +92,7 @@ class Echoes:
         for number, text, copied in self._read:
             if kept not in copied:
                 continue
-            parts = _near(text, name, words, _REACH + 2 * len(markup))
+            parts = _near(text, name or "".join(words[:1]), words, _REACH + 2 * len(markup))
             if squeezed in copied or any(self._holds(part, name, arguments, read_calls) for part in parts):
                 is_made = any(self._makes(message, wanted, squeezed, read_calls) for message in self.messages[:number])
                 return None if is_made else number
@@ -153,8 +153,8 @@ def _words(value: Any) -> Iterator[str]:
 
 
 def _near(text: str, name: str, words: Sequence[str], reach: int) -> Iterator[str]:
-    """The parts of a text that have a name, and some words no farther from it than this."""
-    begin, end, at = 0, -1, text.find(name)
+    """The parts of a text that have a name, and some words no farther from it than this; none without a name."""
+    begin, end, at = 0, -1, text.find(name) if name else -1
     while at >= 0:
         start, stop = max(at - reach, 0), at + len(name) + reach
         if all(text.find(word, start, stop) >= 0 for word in words):

@@ -104,20 +104,28 @@ def ends_in_opener(state: ReplyState, names: Iterable[str]) -> str:
 def holds_action(state: ReplyState, arguments: dict[str, Any], mapping: ActionMapping) -> str:
     """The key of a value that holds what opens an action, and the name of one behind it; "" if there is none.
 
-    A name that ends a value of several lines, behind a sign, stands behind a damaged opener. A word that opens actions
-    stands on a line of its own or right behind another word. An argument of the action follows where its opener is a
-    sign.
+    A name that ends a value of several lines, behind a sign, stands behind a damaged opener.
     """
     for key, value in arguments.items():
         last = LAST_WORD.search(value) if isinstance(value, str) and "\n" in value else None
         if last is not None and mapping.is_name(last[1]):
             return key
-        openers = _action_openers(registry.automaton(state.header.format)) if isinstance(value, str) else ()
-        for found in (found.groupdict() for opener in openers for found in opener.finditer(value)):
-            name, argument = found["name"], found.get("argument")
-            if mapping.is_name(name) and (argument is None or argument in mapping.arguments_of(name)):
-                return key
+        if isinstance(value, str) and opens_action(registry.automaton(state.header.format), value, mapping):
+            return key
     return ""
+
+
+def opens_action(automaton: Automaton, text: str, mapping: ActionMapping) -> bool:
+    """Does a text hold what opens an action, in any case, and the name of one behind it?
+
+    A word that opens actions stands on a line of its own or right behind another word. An argument of the action follows
+    where its opener is a sign, or is missing at the beginning of a line.
+    """
+    for found in (found.groupdict() for opener in _action_openers(automaton) for found in opener.finditer(text)):
+        name, argument = found["name"], found.get("argument")
+        if mapping.is_name(name) and (argument is None or argument in mapping.arguments_of(name)):
+            return True
+    return False
 
 
 @lru_cache(maxsize=256)
@@ -127,10 +135,10 @@ def _action_openers(automaton: Automaton) -> list[re.Pattern[str]]:
     signs = re.escape("".join(sorted(marks.behind)))
     longer = openers_of_actions(automaton)
     lone = [form for form in survey(automaton).action_openers if signs and len(form) == 1 and not form.isalnum()]
-    start = {form: r"(?:(?<=[\w\n])|\A(?=[^\n]*\s\w+\Z))" if form[0].isalnum() else "" for form in longer}
-    named = [rf"{start[form]}{re.escape(form)}\s?(?P<name>\w+)" for form in longer]
-    named += [rf"{re.escape(form)}\s?(?P<name>\w+)\s{{1,3}}(?P<argument>\w+)\s?[{signs}]" for form in lone]
-    return list(map(re.compile, named))
+    start = {form: r"(?:(?<=[\w\n])|\A(?=[^\n]*\s\w+\Z))" for form in longer if form[0].isalnum()}
+    named = [rf"{start.get(form, '')}{re.escape(form)}\s?(?P<name>\w+)" for form in longer]
+    named += [rf"(?:{re.escape(form)}|(?<=\n))\s?(?P<name>\w+)\s{{1,3}}(?P<argument>\w+)\s?[{signs}]" for form in lone]
+    return [re.compile(pattern, re.IGNORECASE) for pattern in named]
 
 
 def holds_field(state: ReplyState, arguments: dict[str, Any], absent: Collection[str]) -> str:

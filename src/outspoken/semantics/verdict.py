@@ -29,7 +29,7 @@ from outspoken.results.edits import shown
 
 from .call_shapes import begins_with_opener, call_shapes, holds_shape, open_end, opens_call
 from .keys import lacking, required_absent
-from .markup_in_values import holds_markup
+from .markup_in_values import holds_markup, opens_action
 from .proof import (
     ENDS_BY_SUPPLY,
     PADDED,
@@ -49,6 +49,8 @@ from .schema_objections import Objection, is_declaration, is_unlike, may_violate
 from .state import CutValue, ReplyState
 
 if TYPE_CHECKING:
+    from outspoken.actions.mapping import ActionMapping
+
     from .open_node import OpenNode
     from .special_text import SpecialText
 
@@ -316,11 +318,11 @@ def _may_run_over(state: ReplyState, arguments: dict[str, Any]) -> str:
     return ""
 
 
-def note_cut(state: ReplyState, node: OpenNode, end: int, action: re.Pattern[str] | None = None) -> None:
+def note_cut(state: ReplyState, node: OpenNode, end: int, mapping: ActionMapping | None) -> None:
     """Keep what a call that is refused, and ends at an offset, says of those behind it.
 
     They may be in a value of it that has no known end: if another one has begun within it, or if it ends in a string.
-    `action` finds the beginning of one in Python's notation.
+    The `mapping` knows the names of actions, if the format has any.
     """
     text, automaton = state.source.slice(max(node.start, 0), end), registry.automaton(state.header.format)
     own = len(text) - len(text.lstrip())
@@ -334,7 +336,8 @@ def note_cut(state: ReplyState, node: OpenNode, end: int, action: re.Pattern[str
         or any(text.find(form, behind_name) >= 0 for form in survey(automaton).call_markers)
         or (is_open == "broken" and any(text.count(form) > 1 for form in openers_at_end(automaton)[0]))
         or opens_call(automaton, text, state.context.tools, behind_name)
-        or (action is not None and action.search(text, behind_name) is not None)
+        or (mapping is not None and mapping.expression.search(text, behind_name) is not None)
+        or (mapping is not None and opens_action(automaton, text[behind_name:], mapping))
     ):
         state.cut_value = CutValue(end, is_empty=True, has_begun=True)
     elif is_open and node.key is None:
