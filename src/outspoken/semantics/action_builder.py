@@ -16,7 +16,7 @@ from .open_node import OpenNode
 from .schema_objections import Objection
 from .segments import action_fields, add_action, nest_action
 from .state import ReplyState
-from .verdict import REFUSED_CODES
+from .verdict import REFUSED_CODES, note_cut
 
 if TYPE_CHECKING:
     from outspoken.actions.mapping import ActionMapping
@@ -166,6 +166,8 @@ class ActionBuilder:
         if not made.problem and (refusal := self._refusal(node, made.action.extra, end)) is not None:
             code = refusal.code if refusal.code in REFUSED_CODES else code
             made = DecodedAction(unknown_action(node.name or "", arguments, common), refusal.message, refusal.key)
+        if made.problem:
+            note_cut(self._state, node, end, self.mapping)
         if repairs := node.repairs + self._recorder.take_repairs():
             status = made.action.status if made.problem else "repaired"
             made = made._replace(action=made.action.model_copy(update={"repairs": repairs, "status": status}))

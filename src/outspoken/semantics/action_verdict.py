@@ -7,7 +7,9 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from outspoken.grammar import registry
+from outspoken.grammar.value_markup import survey
 from outspoken.patterns.lazy import lazy_pattern
+from outspoken.patterns.markup_search import is_distinct_marker
 from outspoken.results.edits import shown
 
 from .markup_in_values import ends_in_opener, holds_action, holds_field
@@ -55,6 +57,8 @@ def refusal_of_action(
         found.append(Objection("unproven", "a value has no name"))
     if others and (odd := ends_in_opener(state, others)):
         found.append(Objection("unproven", f"the name {shown(odd)} seems to hold the beginning of another action", odd))
+    if key := _holds_beginning(state, arguments):
+        found.append(Objection("unproven", f"the value of `{key}` holds the beginning of another action", key))
     if others and state.recorder.edits:
         found.append(Objection("unknown-argument", f"an action of this kind has no argument `{others[0]}`", others[0]))
     absent = known - arguments.keys()
@@ -67,6 +71,17 @@ def refusal_of_action(
     elif key := holds_field(state, arguments, absent):
         found.append(Objection("unproven", f"the value of `{key}` seems to hold another argument", key))
     return found[0] if found else None
+
+
+def _holds_beginning(state: ReplyState, arguments: dict[str, Any]) -> str:
+    """The key of a value that holds what opens a call, and what opens an argument; "" if there is none."""
+    known = survey(registry.automaton(state.header.format))
+    openers = list(filter(is_distinct_marker, known.argument_openers))
+    for key, value in arguments.items() if openers else ():
+        text = value if isinstance(value, str) and any(one in value for one in openers) else ""
+        if any(one in text for one in known.call_markers):
+            return key
+    return ""
 
 
 def _of_bare_values(

@@ -116,10 +116,10 @@ def holds_action(state: ReplyState, arguments: dict[str, Any], mapping: ActionMa
 
 
 def opens_action(automaton: Automaton, text: str, mapping: ActionMapping) -> bool:
-    """Does a text hold what opens an action, in any case, and the name of one behind it?
+    """Does a text hold what opens an action, in any case, and a name of one?
 
-    A word that opens actions stands on a line of its own or right behind another word. An argument of the action follows
-    where its opener is a sign, or is missing at the beginning of a line.
+    A word that opens actions stands on a line of its own or right behind another word. An argument of the action
+    follows where its opener is a sign, or is missing at the beginning of a line.
     """
     for found in (found.groupdict() for opener in _action_openers(automaton) for found in opener.finditer(text)):
         name, argument = found["name"], found.get("argument")

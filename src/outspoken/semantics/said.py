@@ -44,6 +44,8 @@ from .said_signs import (
 _LONGEST_LINE = 200
 #: What leads to a call: a fence, or no markup but brackets before a name or an object.
 _UNMARKED = lazy_pattern(r"""\s*(?:(?:`{3,16}|~{3,16})[^\n`]*\n|[\[\s]*(?:[\w{]\Z|\{\s*["'“]))""")
+#: Keys of an object at the end of a text.
+_LAST_KEYS = lazy_pattern(r"[{\[\s]{0,99}(?:\"\w{1,60}\"\s{0,9}:\s{0,9}){1,9}\Z")
 #: The tag that opens reasoning.
 _TAG = lazy_pattern(r"<([a-z_]{1,40})>\s*\Z", re.IGNORECASE)
 #: No closing tag of reasoning is longer, with the white space before it.
@@ -333,6 +335,8 @@ class Surroundings:
         marker = self._read(end, min(start, end + LOOKBEHIND)).strip(" \t\r\n[{(")
         if len(marker) > 1 and text.rstrip().endswith(marker):
             text = text.rstrip()[: -len(marker)]  # the marker is there twice
+        if not is_marked:
+            text = _LAST_KEYS.sub("", text)  # of an object that could not be read
         behind = self._read(end, min(start + 1, end + _LONGEST_CLOSER))
         blank = behind[: len(behind) - len(behind.lstrip())]
         body = text.rstrip()
