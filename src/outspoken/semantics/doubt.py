@@ -24,8 +24,6 @@ _WORDS = lazy_pattern(r"\n[ \t]*[^\W\d_]")
 _END_TOKEN = lazy_pattern(r"(?:<[|｜][\w▁]{1,40}[|｜]>|</s>|<eos>|<end_of_turn>)\s*\Z")
 #: What may become such a token.
 _OPEN_TAG = lazy_pattern(r"<[|｜/]?[\w▁]{0,40}[|｜]?\Z")
-#: The token that begins a message.
-_TOKEN = lazy_pattern(r"\s*(<[|｜][\w▁]{1,40}[|｜]>)")
 #: The place of a closing tag that does not come.
 _NONE = (-1, -1)
 #: A quotation with other text or reasoning between its calls is no longer than this, in characters.
@@ -274,19 +272,13 @@ class Doubt:
         return False
 
     def _is_called_off(self, at: _Behind) -> bool:
-        """Does an answer follow a call which is no message of its own, so that its end is that of the reasoning?
-
-        A message of its own has the token with which that of the answer begins.
-        """
+        """Does an answer follow a call which is no message of its own, so that its end is that of the reasoning?"""
         others = [segment for segment in at.after if segment.kind not in MADE]
         if self.closer is None or self._own_end is None or not others or type(others[0]) is not Text:
             return False
-        written = at.read(self.text_start, at.call_end)
-        marks = [mark for mark in self.closer.finditer(written) if mark["open"]]
-        token = _TOKEN.match(at.read(self._own_end[1], others[0].span[0]))
-        is_within = len(marks) == 1 or (token is not None and token[1] not in written)
-        self.region_end = self._own_end if is_within else _NONE
-        return is_within
+        marks = [mark for mark in self.closer.finditer(at.read(self.text_start, at.call_end)) if mark["open"]]
+        self.region_end = self._own_end if len(marks) == 1 else _NONE
+        return len(marks) == 1
 
     def _decide_quote(self, at: _Behind) -> Verdict | None:
         self._quoted_to = max(at.call_end, self._quoted_to)
