@@ -32,8 +32,8 @@ class Survey(NamedTuple):
     `name_keys` those of the names of calls. `value_marks` are those of bare values, by the stack of the configuration
     behind the value. `call_openers` stand before the names of calls and `behind_calls` behind them, `argument_openers`
     before the names of arguments with bare values and `behind_arguments` behind them, as they are written. The
-    `action_openers` stand before the names of actions. What opens sections and calls, and no other text has by chance,
-    is in `call_markers`.
+    `action_openers` stand before the names of actions. The `call_markers` open
+    sections, calls and actions, and no other text has them by chance.
     """
 
     keys: dict[str, bool]
@@ -75,7 +75,7 @@ def make_survey(automaton: Automaton) -> Survey:
     begun = set[str]()
     for config in automaton.configs:
         for step in _markers(config):
-            if _opens_call(step):  # or an action
+            if _opens_call(step):
                 begun |= distinct_forms(step)
             _add_key(keys, names, step)
             _add_value(marks, step)
@@ -98,7 +98,7 @@ def _begun_by(step: Transition) -> set[str]:
 
 
 def _opens_call(step: Transition, steps: int = 2) -> bool:
-    """Does a call begin with a marker, or with one of the next `steps`, as behind one that opens a section?"""
+    """Does a call or an action begin with a marker, or with one of the next `steps`, as where a section begins?"""
     if step.inserted or _begun_by(step) & {"tool_call", "action"}:
         return not step.inserted
     free, _, markers = step.target.strict_transitions()
@@ -259,7 +259,7 @@ def openers_at_end(automaton: Automaton) -> tuple[tuple[str, ...], re.Pattern[st
     other = {
         form.strip()
         for step in automaton.top_level_markers
-        if {kind for op, kinds in step.after if op == "begin" for kind in kinds.split()} & {"think", "code"}
+        if _begun_by(step) & {"think", "code"}
         for form in written_forms(step.terminal)
     }
     forms = tuple(form for form in opening_forms(automaton) if form not in closing_forms(automaton) | other)

@@ -95,8 +95,8 @@ def paths_of_edits(edits: Iterable[Edit], start: int, text: str) -> list[tuple[s
     return paths_of(text, places)
 
 
-#: Characters that are not dropped within a value: they may be a part of it.
-_SIGNIFICANT = frozenset("{}[]()=<>\"':")
+#: Signs of markup and of JSON, which are not dropped.
+SIGNIFICANT = frozenset("{}[]()=<>\"'")
 _CLOSERS = lazy_pattern(r"[}\]]")
 
 
@@ -108,7 +108,7 @@ def is_trustworthy(repaired: RepairedValue, text: str) -> bool:
         before = text[edit.start : edit.end]
         if edit.code == "missing-value":
             return False
-        if edit.code == "dropped-text" and not _SIGNIFICANT.isdisjoint(before):
+        if edit.code == "dropped-text" and not (SIGNIFICANT | {":"}).isdisjoint(before):
             return False
         if edit.code == "lost-quote" and not _CLOSERS.search(text, edit.end, repaired.end):
             return False

@@ -7,6 +7,7 @@ from functools import lru_cache, partial
 
 from outspoken.grammar.automaton import Config, Transition
 from outspoken.grammar.vocabulary import EMBEDDED_VALUES
+from outspoken.json.edits import SIGNIFICANT
 from outspoken.notations.interface import notation_of
 from outspoken.notations.tools import may_have
 from outspoken.results.edits import Edit
@@ -16,7 +17,7 @@ from . import costs
 from .doubled import doubled_unit
 from .marker_lexer import PUNCTUATION_LENGTH, Token, is_closed, marker_forms, marker_lexer, token_starts
 from .names import NameReader, stands
-from .path import BLANK, SIGNIFICANT, Edge, LaterEdges, Node, RecoveryStep, Region, behind_blank, name_after
+from .path import BLANK, Edge, LaterEdges, Node, RecoveryStep, Region, behind_blank, name_after
 from .values import ValueReader, may_begin_json, opens_json
 
 #: How much of the text before a marker may decide whether it stands there; eight times as much may behind it.

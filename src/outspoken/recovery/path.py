@@ -20,8 +20,6 @@ from .near_markers import NearMarkers
 
 #: The terminals that say something of a call.
 _SAYING = TOKENS | EMBEDDED_VALUES | {"ARG_VALUE"}
-#: Characters that are not dropped: they may be a part of what was meant.
-SIGNIFICANT = frozenset("{}[]()=<>\"'")
 
 
 class RecoveryPath(NamedTuple):

@@ -335,8 +335,8 @@ class Surroundings:
         marker = self._read(end, min(start, end + LOOKBEHIND)).strip(" \t\r\n[{(")
         if len(marker) > 1 and text.rstrip().endswith(marker):
             text = text.rstrip()[: -len(marker)]  # the marker is there twice
-        if not is_marked:
-            text = _LAST_KEYS.sub("", text)  # of an object that could not be read
+        if not is_marked and text.rstrip().endswith(":"):
+            text = _LAST_KEYS.sub("", text[-LONGEST_QUOTED:])  # of an object that could not be read
         behind = self._read(end, min(start + 1, end + _LONGEST_CLOSER))
         blank = behind[: len(behind) - len(behind.lstrip())]
         body = text.rstrip()

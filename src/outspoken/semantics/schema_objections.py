@@ -50,7 +50,7 @@ def objections(
             yield Objection("unnamed-argument", f"a value of `{name}` has no name")
         elif name not in tools.types_by_name and not may_have(tools, name, key):
             yield Objection("unknown-argument", f"`{name}` has no argument `{key}`")
-        elif is_repaired and isinstance(value, (dict, list)) and _misfits(tools.arguments(name).member(key), value):
+        elif is_repaired and isinstance(value, (dict, list)) and _is_misfit(tools.arguments(name).member(key), value):
             yield Objection("mistyped-argument", f"a part of the argument `{key}` of `{name}` has another type", key)
     yield from misfits(tools, name, arguments, told)
 
@@ -71,8 +71,8 @@ def misfits(tools: Tools, name: str, arguments: Mapping[str, Any], told: Collect
             yield Objection("type-mismatch", f"the arguments of `{name}` do not fit it: {'; '.join(reasons)}")
 
 
-def _misfits(schema: Schema, value: Any) -> bool:
-    """Has a part of a value another type than its schema says, or lacks it what that requires?"""
+def _is_misfit(schema: Schema, value: Any) -> bool:
+    """Does a part of a value have another type than its schema says, or lack a member that is required?"""
     return schema.misfits(value) > schema.unknown_names(value)
 
 

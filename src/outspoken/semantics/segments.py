@@ -151,7 +151,9 @@ def place_name(arguments: dict[str, Any] | None, tools: Tools | None, name: str 
 
 def lacks_bracket(text: str) -> bool:
     """Does text without a name begin with a key and its colon, so that the bracket of the arguments is missing?"""
-    return _KEY_FIRST.match(text) is not None
+    from outspoken.json.structure import KEY_FIRST  # few formats have such a text
+
+    return KEY_FIRST.match(text.lstrip()) is not None
 
 
 def types_of(tools: Tools | None, name: str | None, key: str | None) -> frozenset[str] | None:
@@ -243,8 +245,6 @@ def end_call(
 
 # calls that answer the user
 
-#: A key of JSON and its colon.
-_KEY_FIRST = lazy_pattern(r"\s{0,99}\"\w{1,64}\"\s{0,9}:")
 #: an escape; its group is half a pair of surrogates without the other half
 _ESCAPE = lazy_pattern(r"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)", re.DOTALL)
 

@@ -328,19 +328,19 @@ def note_cut(state: ReplyState, node: OpenNode, end: int, mapping: ActionMapping
     own = len(text) - len(text.lstrip())
     behind_name = text.find(node.name) + len(node.name) if node.name else own + 1
     is_bare = (node.keyed or node.key is not None) and has_terminal(automaton, "ARG_VALUE")
-    is_open = "" if is_bare else open_end(automaton, text, state.context.settings.max_depth)
-    is_unmarked = is_open == "cut" and not text[own:].startswith(survey(automaton).call_markers)
-    is_broken = (is_open == "broken" or is_unmarked) and not _is_closed(automaton, text)
+    ending = "" if is_bare else open_end(automaton, text, state.context.settings.max_depth)
+    is_unmarked = ending == "cut" and not text[own:].startswith(survey(automaton).call_markers)
+    is_broken = (ending == "broken" or is_unmarked) and not _is_closed(automaton, text)
     if (
         is_broken
         or any(text.find(form, behind_name) >= 0 for form in survey(automaton).call_markers)
-        or (is_open == "broken" and any(text.count(form) > 1 for form in openers_at_end(automaton)[0]))
+        or (ending == "broken" and any(text.count(form) > 1 for form in openers_at_end(automaton)[0]))
         or opens_call(automaton, text, state.context.tools, behind_name)
         or (mapping is not None and mapping.expression.search(text, behind_name) is not None)
         or (mapping is not None and opens_action(automaton, text[behind_name:], mapping))
     ):
         state.cut_value = CutValue(end, is_empty=True, has_begun=True)
-    elif is_open and node.key is None:
+    elif ending and node.key is None:
         state.cut_value = state.cut_value._replace(end=end, is_empty=False)
 
 
