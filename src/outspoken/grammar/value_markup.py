@@ -216,6 +216,12 @@ def value_ends(automaton: Automaton) -> frozenset[str]:
     return frozenset(found | quoted if has_terminal(automaton, "ARG_VALUE") else found)
 
 
+@lru_cache(maxsize=512)
+def value_openers(automaton: Automaton) -> frozenset[str]:
+    """The markers before the bare values of a format."""
+    return frozenset([form.strip() for marks in survey(automaton).value_marks.values() for form in marks.openers])
+
+
 def _is_longer(marks: ValueMarks, others: ValueMarks) -> bool:
     """Is each mark of a value a longer form of a mark of another value?"""
     return (

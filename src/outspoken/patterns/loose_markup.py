@@ -21,8 +21,8 @@ _IN_ORDER: tuple[Looseness, ...] = ("", "possible", "unbalanced", "certain", "do
 _FEW = 2
 #: So many characters between two markers are a mistake, and more are text.
 _STRAY = 2
-#: What begins as a tag does, and is none.
-_BROKEN_TAG = lazy_pattern(r"\s{0,9}<(?![/!]?\w[\w:.-]*[^<>\n]{0,99}>|!--|[|｜/\[])")
+#: What begins as a tag does, and is none; or is a closing one that does not end.
+_BROKEN_TAG = lazy_pattern(r"\s{0,9}<(?![/!]?\w[\w:.-]*[^<>\n]{0,99}>|!--|[|｜/\[])|\s{0,9}</\w*\Z")
 #: The tail of an opening marker that is shorter may be that of another one.
 _SHORT_TAG = 5
 #: The signs that markers begin with.

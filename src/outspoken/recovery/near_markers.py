@@ -13,9 +13,10 @@ from . import costs
 #: A text in which more places than this look like a part of a marker is searched no further.
 _MAX_PLACES = 4000
 
-#: What ends a tag behind a name: it is so short that a near miss of it is one only where a quote opens the name.
+#: What ends a tag behind a name: it is so short that a near miss of it is one only where the name begins, with a quote
+#: or without one.
 TAG_END = '">'
-_OPEN_NAME = lazy_pattern(r"(?<==\")[\w.\-]{1,60}(?P<end>>(?!\")\n?)")
+_OPEN_NAME = lazy_pattern(r"(?:(?<==\")|(?<=\w=))[\w.\-]{1,60}(?P<end>>(?!\")\n?)")
 
 #: By offset and spelling: where a near miss may end, with its cost.
 NearMarkers = dict[int, dict[str, tuple[tuple[int, int], ...]]]

@@ -16,7 +16,7 @@ from .markup_in_values import ends_in_opener, holds_action, holds_field
 from .proof import keys_within, texts_within
 from .schema_objections import Objection
 from .state import ReplyState
-from .taken_in import argument_marks, is_left_of_marker, takes_in_argument
+from .taken_in import argument_marks, takes_in_argument
 from .verdict import of_request, of_text
 
 if TYPE_CHECKING:
@@ -65,8 +65,6 @@ def refusal_of_action(
     is_open = node.ends_by_chance or node.ends_at_argument or bool(node.looseness)
     found += _of_bare_values(state, arguments, absent, mapping, is_open=is_open, on_lines=node.ends_at_argument)
     if state.recorder.edits:
-        if is_left_of_marker(state.recorder.edits, state.source.slice):
-            found.append(Objection("unproven", "a value seems to hold a part of the marker beside it"))
         found += _of_values(state.recorder.edits, arguments, absent, mapping.expression)
     elif key := holds_field(state, arguments, absent):
         found.append(Objection("unproven", f"the value of `{key}` seems to hold another argument", key))

@@ -272,6 +272,7 @@ class CallBuilder:
         if self._answers.enabled and node.bare is None:
             node.content_span = (start, end)
         key = node.key = node.key or self._place_name(node)
+        node.odd_key = key if node.holds_rest else node.odd_key
         if node.holds_rest and not self._recorder.edits:
             message = f"the value of `{key}` holds what may be a part of the marker beside it"
             self._recorder.report("odd-marker", message, (start, end), "warning")
@@ -484,9 +485,6 @@ class CallBuilder:
             key = taken_in.takes_in_argument(marks, names, arguments, on_lines=on_lines)
             if key:
                 return f"the value of `{key}` seems to hold another argument"
-        edits = self._recorder.edits
-        if edits and taken_in.is_left_of_marker(edits, self._state.source.slice):
-            return "a value seems to hold a part of the marker beside it"
         return ""
 
     def unfinished(self, node: OpenNode, end: int, status: Status) -> None:

@@ -56,6 +56,8 @@ class OpenNode:
     looseness: Looseness = ""
     #: the bare value holds what may be a part of the marker beside it
     holds_rest = False
+    #: the argument of which a value holds that
+    odd_key = ""
     #: a bare value ends with what may also stand in it
     ends_by_chance = False
     #: a bare value has no closing marker of its own: what opens the next argument ends it

@@ -51,6 +51,8 @@ _QUOTING = frozenset({"bare-quote", "lost-quote", "stray-quote", "missing-quote"
 _JOINED_KEY = lazy_pattern(r"[:=,]\s")
 #: The end of a string, and a colon, the next string or a word of JSON, or a number at the end.
 _JOINED = re.compile(r"[\"']\s{0,9}(?::|,\s{0,9}(?:[\"']|(?:true|false|null)\b|-?\d[\d.]*\Z))")
+#: A comma or a colon, and a quotation mark, at the beginning or the end of a string.
+_JOINED_AT_EDGE = re.compile(r"\A\s{0,9}[,:]\s{0,9}[\"']|[\"']\s{0,9}[,:]\s{0,9}\Z")
 #: The next argument, with its name, or its beginning at the end of the text.
 _MORE_ARGUMENTS = lazy_pattern(r"[ \t]{0,9},\s{0,20}(?:[\w\"']{1,60}\s{0,9}(?:[=:]|\Z)|\Z)")
 #: An object or a list on the same line.
@@ -257,7 +259,9 @@ class RepairedCall(NamedTuple):
         if not any(edit.code in _QUOTING for edit in self.edits):
             return ""
         for key, value in self.arguments.items():
-            if value.__class__ is str and (_has_lone_quote(value) or holds_key(value, names)):
+            if value.__class__ is str and (
+                _has_lone_quote(value) or holds_key(value, names) or _JOINED_AT_EDGE.search(value)
+            ):
                 return key
             if any(
                 _JOINED.search(text) or _has_lone_quote(text) or holds_key(text, names) for text in texts_within(value)
@@ -366,10 +370,11 @@ def _is_swapped(text: str, marker: str) -> bool:
 
 def _ends_with_mark(before: str, mark: str, arguments: Mapping[str, Any]) -> bool:
     """Does a text end with a string that ends with a mark of JSON or Python? A bracket that closes another is none."""
-    if not before.rstrip(" \t\r\n}])").endswith((f'{mark}"', f"{mark}'")):
+    string = before.rstrip(" \t\r\n}])")
+    if string[-1:] not in _QUOTE_MARKS or not string[:-1].rstrip().endswith(mark):
         return False
     opener = _BRACKETS.get(mark)
-    texts = [text for text in texts_within([*arguments.values()]) if text.endswith(mark)]
+    texts = [text for text in texts_within([*arguments.values()]) if text.rstrip().endswith(mark)]
     return opener is None or any(text.count(mark) > text.count(opener) for text in texts)
 
 
@@ -378,9 +383,10 @@ def _has_lone_quote(text: str) -> bool:
 
 
 def holds_key(text: str, names: Collection[str]) -> bool:
-    """Does a text hold one of these names as the key of a value?"""
+    """Does a text hold one of these names as the key of a value, or as the last attribute of a tag?"""
     behind = r"(?:[\"'”]\s*[:=]|\s?=\s?[\"'\[{\d])"
-    return any(re.search(rf"(?<!\w){re.escape(name)}{behind}", text) for name in names if name in text)
+    found = [re.escape(name) for name in names if name in text]
+    return any(re.search(rf"(?<!\w){name}{behind}|=[\"']?{name}[\"']?>", text) for name in found)
 
 
 def holds_line(text: str, names: Collection[str]) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from outspoken.grammar.automaton import Automaton
@@ -27,6 +28,12 @@ _PUNCTUATION_BEFORE = lazy_pattern(r"[^\w\n]{1,3}\Z")
 _VALUE_SIGNS = frozenset("\"'`()[]{}/.-#@$,;")
 #: One or more numbers, maybe in brackets.
 _NUMBERS = r"[ ]?[\[(<]*-?\d[\d\s,.\-]*[\])>]*"
+#: What is left of a marker has at most so many characters more than the marker.
+_REST = 3
+#: A tag that is closed is opened in so many characters before.
+_FAR = 400
+_TAG = lazy_pattern(r"<[^\s<>]*>\Z|</?\w[^<>]*>\Z")
+_CLOSING_TAG = lazy_pattern(r"</(\w+)>\Z")
 #: What is left of an opener of one sign or word between blanks that lost it.
 _GAP_BEFORE = lazy_pattern(r"[^\s][ \t]{2,3}\Z")
 
@@ -131,27 +138,94 @@ def _is_nearly(opener: str, text: str) -> bool:
     return any(kept.endswith(opener[:at] + opener[at + 1 :]) for at in range(len(opener)))
 
 
-def is_left_of_marker(edits: Collection[Edit], text: Callable[[int, int], str]) -> bool:
-    """Is what stands beside a missing short marker a part of it? Then the value beside it begins or ends in markup.
+def holds_part_of_marker(
+    edits: Collection[Edit],
+    text: Callable[[int, int], str],
+    end: int,
+    openers: Collection[str],
+    closers: Collection[str],
+) -> bool:
+    """Is what stands beside a missing marker a part of it? Then the value beside it begins or ends in markup.
 
-    What another edit read as markup or dropped is in no value. `text` gives the response between two offsets.
+    What another edit read as markup or dropped is in no value. `text` gives the response between two offsets, the call
+    ends at `end`, and `openers` and `closers` stand round bare values.
     """
     for edit in edits:
         marker = edit.after.strip()
-        if edit.code != "missing-marker" or not 0 < len(marker) < SHORT_MARKER:
+        if edit.code == "damaged-marker" and _is_cut_short(edit, marker, text):
+            return True
+        if edit.code not in ("missing-marker", "damaged-marker") or not marker:
             continue
+        is_missing = edit.start == edit.end
         if len(marker) == 1:
-            if marker not in _VALUE_SIGNS and marker in text(edit.end, edit.end + 3).strip()[:2]:
+            if is_missing and marker not in _VALUE_SIGNS and marker in text(edit.end, edit.end + 3).strip()[:2]:
                 return True
             continue
-        start = max(edit.start - 3, 0)
-        before, behind = text(start, edit.start).rstrip(), text(edit.end, edit.end + 1)
-        end = start + len(before)
-        if before and before[-1] in marker and not any(other.start < end <= other.end for other in edits):
+        is_short, size = len(marker) < SHORT_MARKER, len(marker) + _REST
+        start = max(edit.start - _FAR, 0)
+        before, behind = text(start, edit.start).rstrip(), text(edit.end, end)[:size]
+        behind = behind[: min([at for closer in closers if (at := behind.find(closer)) >= 0], default=size)]
+        stop, is_short = start + len(before), is_short and is_missing
+        ends = (is_short or marker in closers) and _ends_in_part(before, marker)
+        if ends and not any(other.start < stop <= other.end for other in edits):
             return True
-        if behind == marker[0] and not any(other.start <= edit.end < other.end for other in edits):
+        begins = is_missing and (is_short or marker in openers) and _begins_with_part(behind, marker)
+        if begins and not any(other.start <= edit.end < other.end for other in edits):
             return True
     return False
+
+
+def _is_cut_short(edit: Edit, marker: str, text: Callable[[int, int], str]) -> bool:
+    """Does a marker lack its last sign, and a lone sign or more of the marker follow?"""
+    written, behind = text(edit.start, edit.end).strip(), text(edit.end, edit.end + SHORT_MARKER)
+    if len(marker) < SHORT_MARKER or marker[-1].isalnum() or written[-1:] == marker[-1]:
+        return False
+    if behind[1:2].strip() and marker.startswith(written + behind[:2]):
+        return True
+    first_line = text(edit.end, edit.end + len(marker)).partition("\n")[0]
+    return marker[-2:] in first_line or (behind[1:2].isspace() and not (behind[0].isalnum() or behind[0].isspace()))
+
+
+def _ends_in_part(text: str, marker: str) -> bool:
+    """Does a text end in what is left of a marker?
+
+    That is any sign of a short one. Of a longer one, it is the first sign, the last three, or the first two with others
+    behind them that are no words or end as the marker does. A whole tag that closes what the text opens is none.
+    """
+    last = text[-1:]
+    if len(marker) < SHORT_MARKER:
+        return bool(last) and last in marker
+    tag, closing = _TAG.search(text), _CLOSING_TAG.search(text)
+    if closing is not None and re.search(rf"<{closing[1]}[\s>]", text):
+        return False
+    if tag is not None and len(tag[0]) >= SHORT_MARKER and set(tag[0]).issubset(marker):
+        return True
+    if tag is None and not marker[-1].isalnum() and text.endswith(marker[-3:]):
+        return True
+    at = text.rfind(marker[:2], max(len(text) - len(marker) - _REST, 0))
+    if at < 0 or marker[1].isalnum() or "\n" in text[at:]:
+        return last == marker[0] and last not in _VALUE_SIGNS and not last.isalnum()
+    rest = text[at:]
+    return last == marker[-1] or not any(map(str.isalnum, rest[_alike(rest, marker) :]))
+
+
+def _begins_with_part(text: str, marker: str) -> bool:
+    """Does a text begin with what is left of a marker?
+
+    That is the first sign of a short one, or its last one behind others; of a longer one, several signs, or two and the
+    last one, or the end of it in the first line of the text.
+    """
+    if len(marker) < SHORT_MARKER:
+        return text[:1] == marker[0] or (marker[-1] not in _VALUE_SIGNS and marker[-1] in text[:_REST])
+    text = text.lstrip().partition("\n")[0]
+    if text.startswith(marker[:2]) and not marker[:2].isalnum():
+        return _alike(text, marker) >= SHORT_MARKER or marker[-1] in text[2:]
+    return not marker[-2:].isalnum() and marker[-2:] in text
+
+
+def _alike(text: str, marker: str) -> int:
+    """So many characters at the beginning of two texts are the same ones."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(text, marker, strict=False)))
 
 
 def is_behind_odd(edits: Collection[Edit], at: int) -> bool:

@@ -19,6 +19,7 @@ from outspoken.grammar.value_markup import (
     opening_forms,
     survey,
     value_ends,
+    value_openers,
 )
 from outspoken.json.decoder import has_more_keys, repeated_keys
 from outspoken.notations.tools import odd_name
@@ -45,8 +46,9 @@ from .proof import (
     may_lose_argument,
     pads_number,
 )
-from .schema_objections import Objection, is_declaration, is_unlike, may_violate, objections
+from .schema_objections import Objection, has_others, is_declaration, is_unlike, may_violate, objections
 from .state import CutValue, ReplyState
+from .taken_in import holds_part_of_marker
 
 if TYPE_CHECKING:
     from outspoken.actions.mapping import ActionMapping
@@ -249,6 +251,9 @@ def _of_shapes(
     if state.header.bare_calls == "name" and any(edit.level == "heuristic" for edit in state.recorder.edits):
         yield Objection("unproven", "a value is no literal, so this may be code")
     tools = state.context.tools
+    is_odd = state.recorder.edits or required_absent(tools, name, arguments) or has_others(tools, name, arguments)
+    if node.odd_key and is_odd:
+        yield Objection("unproven", f"the value of `{node.odd_key}` may hold a part of the markup", node.odd_key)
     if node.ends_by_chance and tools is not None and "payload" not in node.kinds:
         words = [*tools.names, *lacking(tools, name, arguments)]
         for key, value in arguments.items():
@@ -285,6 +290,9 @@ def _of_repairs(
     names = [*arguments, *lacking(state.context.tools, name, arguments)]
     for why in evidence.in_values(names):
         yield Objection("unproven", why)
+    within = [edit for edit in edits if edit.start > node.start]
+    if automaton is not None and holds_part_of_marker(within, read, end, value_openers(automaton), ends):
+        yield Objection("unproven", "a value seems to hold a part of the marker beside it")
     if node.ends_by_chance and (key := _holds_closer(read(max(node.start, 0), end), arguments)):
         yield Objection("unproven", f"the value of `{key}` may end before its last bracket")
     if any(key[:1] == "$" and is_cut_json(value) for key, value in arguments.items()):
