@@ -281,7 +281,8 @@ class FastPath:
         if lines and ("<" in lines or "`" in lines or self._markup.may_hold(lines)):
             return True
         fields: dict[str, object] = segment.__dict__
-        if self._has_fields and fields.get("extra"):
+        extra: Any = fields.get("extra")
+        if extra and (self._has_fields or odd_name(extra) is not None):
             return True
         if (find := self._find_field) is None:
             return False

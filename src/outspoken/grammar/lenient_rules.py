@@ -8,6 +8,7 @@ are found by markers that are too long to occur by chance.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from outspoken.patterns.lazy import lazy_pattern
@@ -122,8 +123,9 @@ def _calls(config: Config) -> list[MissingCloser]:
         if not step.inserted and is_distinct(step) and step.terminal.name not in ends:
             for chain in _to_name(step, (), False):
                 regex = _after_closer(closer, closer.lines, SPACES.join([regex_of(t.terminal) for t in chain]))
-                opener = regex_of(step.terminal)
-                found.setdefault(regex, MissingCloser(regex, opener, _first(step), "call", closer.forms, opener))
+                opener, first = regex_of(step.terminal), _first(step)
+                first += _first_of_near(closer.forms) if first else ""
+                found.setdefault(regex, MissingCloser(regex, opener, first, "call", closer.forms, opener))
     return list(found.values())
 
 
@@ -204,7 +206,7 @@ def _ends(config: Config, value_end: Config) -> list[MissingCloser]:
             found.append(MissingCloser(f"{_spelled(closer)}(?={SPACES}{spelled})", spelled, first, "twice", forms))
             if any(("end", kind) in closer.after for kind in CALLS):
                 near = near_miss_of(closer)
-                found.append(MissingCloser(near, near, _first_of_near(closer), "end", forms))
+                found.append(MissingCloser(near, near, _first_of_near(forms), "end", forms))
             if chain:
                 regex = SPACES.join(
                     [_spelled(closer), near_miss_of(chain[0]), *[regex_of(t.terminal) for t in chain[1:]]]
@@ -269,9 +271,8 @@ def near_miss_of(step: Transition) -> str:
     return f"{_maybe_lines(step)}(?:{'|'.join(map(near_miss_pattern, all_forms(step.terminal)))})"
 
 
-def _first_of_near(step: Transition) -> str:
-    """The characters with which a marker with a mistake may begin."""
-    forms = all_forms(step.terminal)
+def _first_of_near(forms: Sequence[str]) -> str:
+    """The characters with which a marker of some forms may begin if it has a mistake."""
     return BREAKS + "".join(dict.fromkeys([c for w in forms for c in (w[0], w[0].swapcase(), w[1])]))
 
 

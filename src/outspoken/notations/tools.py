@@ -77,7 +77,7 @@ _MAX_KEPT = 1000
 #: What each name holds.
 _IN_WORD = re.compile(r"\w")
 #: What no name begins or ends with, but for quotes in pairs.
-_NO_EDGE, _QUOTES = frozenset(" \t\r\n\"'\\<>"), frozenset("\"'")
+_NO_EDGE, _QUOTES = frozenset(" \t\r\n\"'\\<>{},:"), frozenset("\"'")
 _UNKNOWN: Any = object()
 #: The version of `marshal` that writes equal values alike.
 _PLAIN = 2

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from outspoken.grammar import registry
 from outspoken.grammar.value_markup import survey
+from outspoken.notations.tools import odd_name
 from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.markup_search import is_distinct_marker
 from outspoken.results.edits import shown
 
-from .markup_in_values import ends_in_opener, holds_action, holds_field
-from .proof import keys_within, texts_within
+from .markup_in_values import begins_action, holds_action, holds_field
+from .proof import holds_attribute, keys_within, texts_within
 from .schema_objections import Objection
 from .state import ReplyState
 from .taken_in import argument_marks, takes_in_argument
@@ -53,10 +54,12 @@ def refusal_of_action(
         *of_request(state, node, name, arguments, end),
         *of_text(state, node, name, arguments, end, is_unlike=bool(others), is_action=True),
     ]
+    if (odd := odd_name(others)) is not None:
+        found.append(Objection("unproven", f"{shown(odd)} is no name: it has a sign at its edge", odd))
     if "" in keys_within(arguments):
         found.append(Objection("unproven", "a value has no name"))
-    if others and (odd := ends_in_opener(state, others)):
-        found.append(Objection("unproven", f"the name {shown(odd)} seems to hold the beginning of another action", odd))
+    if others and (odd := begins_action(state, {key: arguments.get(key) for key in others}, mapping)):
+        found.append(Objection("unproven", f"{shown(odd)} seems to hold the beginning of another action", odd))
     if key := _holds_beginning(state, arguments):
         found.append(Objection("unproven", f"the value of `{key}` holds the beginning of another action", key))
     if others and state.recorder.edits:
@@ -104,6 +107,9 @@ def _of_bare_values(
     names = sorted(absent) if marks.openers else ()
     if key := takes_in_argument(marks, names, arguments, on_lines=on_lines):
         yield Objection("unproven", f"the value of `{key}` seems to hold another argument", key)
+    texts = {key: value for key, value in arguments.items() if isinstance(value, str)}
+    if key := next((key for key, text in texts.items() if holds_attribute(text, absent)), ""):
+        yield Objection("unproven", f"the value of `{key}` seems to hold another argument", key)
 
 
 def _of_values(
@@ -119,7 +125,8 @@ def _of_values(
     for key, value in arguments.items():
         if not isinstance(value, str):
             continue
-        argument = rf"(?<![\w$])(?:{words})[\"']?\s{{0,9}}[=:]|[\"'],\s{{0,9}}[\"'](?:{words})(?!\w)"
+        edge = "" if any(edit.code == "lost-quote" for edit in edits) else r"(?<![\w$])"
+        argument = rf"{edge}(?:{words})[\"']?\s{{0,9}}[=:]|[\"'],\s{{0,9}}[\"'](?:{words})(?!\w)"
         if words and re.search(argument, value):
             yield Objection("unproven", f"the value of `{key}` seems to hold another argument", key)
         if _BEHIND_KEY.match(value):

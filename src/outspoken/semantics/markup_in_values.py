@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 #: A field behind a tab, of which the name or the colon may have a mistake.
 _FIELD = lazy_pattern(r"\t[ ]?([^\W\d]{1,20}(?:[ \W][^\W\d]{1,20}?)?)\W{0,2}(?:\d|:)")
+#: The last word of a text.
+_WORD_AT_END = lazy_pattern(r"\w+\Z")
 
 
 def holds_markup(
@@ -76,7 +78,7 @@ def _holds_opener(state: ReplyState, arguments: dict[str, Any]) -> bool:
     """
     opening = opening_forms(registry.automaton(state.header.format))
     forms = "|".join([re.escape(form[: (len(form) + 1) // 2 if mistakes_allowed(form) else None]) for form in opening])
-    return bool(forms) and _is_in_value(rf"[\n\r\t]\s*(?:(?:\w+\s*)?(?:{forms})\s*\w|<\Z)", arguments)
+    return bool(forms) and _is_in_value(rf"[\n\r\t]\s*(?:(?:\w+\s*)?(?:{forms})\s*\w|</?\w*\Z)", arguments)
 
 
 def _holds_call(state: ReplyState, arguments: dict[str, Any]) -> bool:
@@ -94,11 +96,19 @@ def _is_in_value(pattern: str, arguments: dict[str, Any]) -> bool:
     return any(isinstance(value, str) and re.search(pattern, value) for value in arguments.values())
 
 
-def ends_in_opener(state: ReplyState, names: Iterable[str]) -> str:
-    """The first name that ends with what opens a field or an action, as `poaction:` does with `action:`; or ""."""
+def begins_action(state: ReplyState, fields: Mapping[str, Any], mapping: ActionMapping) -> str:
+    """The first field without a meaning that seems to begin another action; "" if none does.
+
+    Its name ends with what opens a field or an action, as `poaction:` does with `action:`, or its value ends with
+    the name of an action, as in `sum:CLICK`.
+    """
     automaton = registry.automaton(state.header.format)
-    forms = (*opening_forms(automaton), *openers_of_actions(automaton)) if has_fields(automaton) else ()
-    return next((name for name in names for form in forms if f"{name}{form[-1]}".endswith(form)), "")
+    if not has_fields(automaton):
+        return ""
+    forms = (*opening_forms(automaton), *openers_of_actions(automaton))
+    words = {name: _WORD_AT_END.search(value) for name, value in fields.items() if isinstance(value, str)}
+    found = {name for name, word in words.items() if word is not None and mapping.is_name(word[0])}
+    return next((n for n in fields if n in found or any(f"{n}{form[-1]}".endswith(form) for form in forms)), "")
 
 
 def holds_action(state: ReplyState, arguments: dict[str, Any], mapping: ActionMapping) -> str:

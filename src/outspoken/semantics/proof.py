@@ -215,13 +215,16 @@ class RepairedCall(NamedTuple):
     def _may_end_later(self, edit: Edit) -> bool:
         """May a string go on, since it opens brackets that it does not close?
 
-        Its quotation mark was lost before such a bracket, or its end is a guess.
+        Its quotation mark was lost before such a bracket, or its end is a guess. If it was lost, the string may also
+        hold brackets that close what is around it.
         """
         closers = self.read(edit.end, edit.end + 1) if edit.code == "lost-quote" else ""
         pairs = [(closer, _BRACKETS[closer]) for closer in closers if closer in _BRACKETS]
         if edit.code in ("heuristic", "bare-quote"):
             pairs = [*_BRACKETS.items()]
-        texts = texts_within([*self.arguments.values()]) if pairs else ()
+        texts = [*texts_within([*self.arguments.values()])] if pairs else ()
+        if edit.code == "lost-quote" and any(text.lstrip()[:1] in _BRACKETS for text in texts):
+            return True
         return any(text.count(opener) > text.count(closer) for text in texts for closer, opener in pairs)
 
     def _swaps(self, edit: Edit) -> bool:
@@ -251,8 +254,8 @@ class RepairedCall(NamedTuple):
             begins = sides[0].strip() and written[:1] == core[:1] and core[1:2].isalnum()
             ends = sides[1].strip() and written[-1:] == core[-1:] and core[-2:-1].isalnum()
             return bool((begins and core[:1] + core[2:] == marker) or (ends and core[:-2] + core[-1:] == marker))
-        is_before_quote = not written and marker and behind in _QUOTE_MARKS
-        return bool(is_before_quote) and read(edit.end + 1, edit.end + 2) == marker
+        ahead = "" if written or not marker else read(edit.end, edit.end + _SWAP).lstrip()
+        return ahead[:1] in _QUOTE_MARKS and ahead[1:2] == marker
 
     def _misquoted(self, names: Collection[str]) -> str:
         """The argument of which the repairs leave quotation marks or another one of some names in the value; or ""."""
@@ -386,7 +389,12 @@ def holds_key(text: str, names: Collection[str]) -> bool:
     """Does a text hold one of these names as the key of a value, or as the last attribute of a tag?"""
     behind = r"(?:[\"'”]\s*[:=]|\s?=\s?[\"'\[{\d])"
     found = [re.escape(name) for name in names if name in text]
-    return any(re.search(rf"(?<!\w){name}{behind}|=[\"']?{name}[\"']?>", text) for name in found)
+    return any(re.search(rf"(?<!\w){name}{behind}", text) for name in found) or holds_attribute(text, names)
+
+
+def holds_attribute(text: str, names: Collection[str]) -> bool:
+    """Does a text hold one of these names as the last attribute of a tag?"""
+    return any(re.search(rf"=[\"']?{re.escape(name)}[\"']?>", text) for name in names if name in text)
 
 
 def holds_line(text: str, names: Collection[str]) -> bool:

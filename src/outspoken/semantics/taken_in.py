@@ -33,6 +33,7 @@ _REST = 3
 #: A tag that is closed is opened in so many characters before.
 _FAR = 400
 _TAG = lazy_pattern(r"<[^\s<>]*>\Z|</?\w[^<>]*>\Z")
+_LAST_TAGS = lazy_pattern(r"<[^\s<>]+>(?=.{0,3}\Z)", re.DOTALL)
 _CLOSING_TAG = lazy_pattern(r"</(\w+)>\Z")
 #: What is left of an opener of one sign or word between blanks that lost it.
 _GAP_BEFORE = lazy_pattern(r"[^\s][ \t]{2,3}\Z")
@@ -162,11 +163,11 @@ def holds_part_of_marker(
                 return True
             continue
         is_short, size = len(marker) < SHORT_MARKER, len(marker) + _REST
-        start = max(edit.start - _FAR, 0)
-        before, behind = text(start, edit.start).rstrip(), text(edit.end, end)[:size]
+        before, behind = text(max(edit.start - _FAR, 0), edit.start).rstrip(), text(edit.end, end)[:size]
+        stop = edit.start - len(text(max(edit.start - _FAR, 0), edit.start)) + len(before)
         behind = behind[: min([at for closer in closers if (at := behind.find(closer)) >= 0], default=size)]
-        stop, is_short = start + len(before), is_short and is_missing
-        ends = (is_short or marker in closers) and _ends_in_part(before, marker)
+        is_short = is_short and is_missing
+        ends = (is_short or marker in closers) and _ends_in_part(_behind_opener(before, openers), marker)
         if ends and not any(other.start < stop <= other.end for other in edits):
             return True
         begins = is_missing and (is_short or marker in openers) and _begins_with_part(behind, marker)
@@ -175,12 +176,18 @@ def holds_part_of_marker(
     return False
 
 
+def _behind_opener(text: str, openers: Collection[str]) -> str:
+    """The text behind the last one of the markers that occur in no value by chance."""
+    found = [(text.rfind(opener), len(opener)) for opener in openers if len(opener) >= SHORT_MARKER]
+    return text[max([at + length for at, length in found if at >= 0], default=0) :]
+
+
 def _is_cut_short(edit: Edit, marker: str, text: Callable[[int, int], str]) -> bool:
     """Does a marker lack its last sign, and a lone sign or more of the marker follow?"""
     written, behind = text(edit.start, edit.end).strip(), text(edit.end, edit.end + SHORT_MARKER)
     if len(marker) < SHORT_MARKER or marker[-1].isalnum() or written[-1:] == marker[-1]:
         return False
-    if behind[1:2].strip() and marker.startswith(written + behind[:2]):
+    if behind.startswith("...") or (behind[1:2].strip() and marker.startswith(written + behind[:2])):
         return True
     first_line = text(edit.end, edit.end + len(marker)).partition("\n")[0]
     return marker[-2:] in first_line or (behind[1:2].isspace() and not (behind[0].isalnum() or behind[0].isspace()))
@@ -198,7 +205,8 @@ def _ends_in_part(text: str, marker: str) -> bool:
     tag, closing = _TAG.search(text), _CLOSING_TAG.search(text)
     if closing is not None and re.search(rf"<{closing[1]}[\s>]", text):
         return False
-    if tag is not None and len(tag[0]) >= SHORT_MARKER and set(tag[0]).issubset(marker):
+    tags = _LAST_TAGS.findall(text, max(len(text) - len(marker) - _REST, 0))
+    if any(len(one) >= SHORT_MARKER and set(one).issubset(marker) for one in tags):
         return True
     if tag is None and not marker[-1].isalnum() and text.endswith(marker[-3:]):
         return True
@@ -219,7 +227,7 @@ def _begins_with_part(text: str, marker: str) -> bool:
         return text[:1] == marker[0] or (marker[-1] not in _VALUE_SIGNS and marker[-1] in text[:_REST])
     text = text.lstrip().partition("\n")[0]
     if text.startswith(marker[:2]) and not marker[:2].isalnum():
-        return _alike(text, marker) >= SHORT_MARKER or marker[-1] in text[2:]
+        return _alike(text, marker) >= min(SHORT_MARKER, len(text)) or marker[-1] in text[2:]
     return not marker[-2:].isalnum() and marker[-2:] in text
 
 

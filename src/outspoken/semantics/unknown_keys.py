@@ -137,6 +137,8 @@ def _may_be_arguments(state: ReplyState, node: OpenNode, entry: UnknownEntry) ->
     if node.arguments is None and isinstance(entry.value, (dict, list)):
         return True
     levels = {edit.level for edit in state.recorder.edits}
+    if is_other and any(edit.level == "structure" and edit.end <= entry.span[0] for edit in state.recorder.edits):
+        return True
     if not levels.isdisjoint(_GUESSED) or ("structure" in levels and not node.arguments):
         return True
     return schema is not None and entry.key in (schema.get("properties") or ())
