@@ -16,7 +16,7 @@ _MAX_PLACES = 4000
 #: What ends a tag behind a name: it is so short that a near miss of it is one only where the name begins, with a quote
 #: or without one.
 TAG_END = '">'
-_OPEN_NAME = lazy_pattern(r"(?:(?<==\")|(?<=\w=))[\w.\-]{1,60}(?P<end>>(?!\")\n?)")
+_OPEN_NAME = lazy_pattern(r"(?:(?<==\")|(?<=\w=))[\w.\-]{1,60}(?P<end>>(?!\")\n?|\"(?=[\w/]))")
 
 #: By offset and spelling: where a near miss may end, with its cost.
 NearMarkers = dict[int, dict[str, tuple[tuple[int, int], ...]]]
@@ -57,7 +57,7 @@ def _places(text: str, written: str) -> Iterator[tuple[int, int]]:
 
 
 def _add_tag_ends(found: NearMarkers, text: str) -> None:
-    """Add where the quote before the end of a tag is missing behind a name."""
+    """Add where the quote before the end of a tag is missing behind a name, or the end of the tag before a value."""
     for match in _OPEN_NAME.finditer(text):
         found.setdefault(match.start("end"), {})[TAG_END] = ((match.end(), costs.DAMAGED_MARKER),)
 

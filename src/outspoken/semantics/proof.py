@@ -11,6 +11,7 @@ from outspoken.results.edits import Edit
 
 from .open_node import OpenNode
 from .segments import find_lone_surrogate
+from .value_edges import has_odd_end, has_odd_start
 
 #: A path that JSON escapes have damaged: `"C:\temp"`, whose `\t` is a tab.
 _LOST_PATH = lazy_pattern(r'"[A-Za-z]:\\[bfnrt]\w')
@@ -223,8 +224,14 @@ class RepairedCall(NamedTuple):
         if edit.code in ("heuristic", "bare-quote"):
             pairs = [*_BRACKETS.items()]
         texts = [*texts_within([*self.arguments.values()])] if pairs else ()
-        if edit.code == "lost-quote" and any(text.lstrip()[:1] in _BRACKETS for text in texts):
-            return True
+        if edit.code == "lost-quote":
+            ahead = self.read(edit.end, edit.end + _SWAP).lstrip()[:1]
+            ends = not ahead or ahead in _MARKS_BESIDE
+            before = self.read(max(edit.start - _FAR, 0), edit.start).rstrip(" \t")
+            if has_odd_end(before) if ends else has_odd_start(ahead):
+                return True
+            if any(text.lstrip()[:1] in _BRACKETS for text in texts):
+                return True
         return any(text.count(opener) > text.count(closer) for text in texts for closer, opener in pairs)
 
     def _swaps(self, edit: Edit) -> bool:

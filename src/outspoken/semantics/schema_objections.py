@@ -43,9 +43,8 @@ def objections(
             yield Objection("mistyped-argument", f"the argument `{key}` of `{name}` should be {kinds}", key)
         elif key in facts.listed and not _is_listed(value, facts.listed[key]):
             told.add(key)
-            yield Objection(
-                "unlisted-value", f"the value of the argument `{key}` of `{name}` is none that its schema lists"
-            )
+            message = f"the value of the argument `{key}` of `{name}` is none that its schema lists"
+            yield Objection("unlisted-value", message, key)
         elif key[:1] == "$" and not may_have(tools, name, key):
             yield Objection("unnamed-argument", f"a value of `{name}` has no name")
         elif name not in tools.types_by_name and not may_have(tools, name, key):

@@ -19,6 +19,8 @@ from outspoken.patterns.markup_search import is_distinct_marker
 from outspoken.patterns.near_miss import SHORT_MARKER, near_misses
 from outspoken.results.edits import Edit
 
+from .value_edges import has_odd_end, has_odd_start
+
 #: This many characters that are no letters may stand between the name of an argument and what ends it.
 _NEAR = 6
 #: A line break, and at most two more characters, before a name.
@@ -139,41 +141,55 @@ def _is_nearly(opener: str, text: str) -> bool:
     return any(kept.endswith(opener[:at] + opener[at + 1 :]) for at in range(len(opener)))
 
 
-def holds_part_of_marker(
-    edits: Collection[Edit],
-    text: Callable[[int, int], str],
-    end: int,
-    openers: Collection[str],
-    closers: Collection[str],
-) -> bool:
-    """Is what stands beside a missing marker a part of it? Then the value beside it begins or ends in markup.
+class BareValues(NamedTuple):
+    """The bare values of a repaired call that ends at `end`, and what stands round them.
 
-    What another edit read as markup or dropped is in no value. `text` gives the response between two offsets, the call
-    ends at `end`, and `openers` and `closers` stand round bare values.
+    `text` gives the response between two offsets; `openers` and `closers` are the markers before and behind values.
     """
-    for edit in edits:
-        marker = edit.after.strip()
-        if edit.code == "damaged-marker" and _is_cut_short(edit, marker, text):
+
+    edits: Collection[Edit]
+    text: Callable[[int, int], str]
+    end: int
+    openers: Collection[str]
+    closers: Collection[str]
+    values: Collection[str]
+
+    def hold_part_of_marker(self) -> bool:
+        """Is what stands beside a missing or damaged marker a part of it? Then a value begins or ends in markup.
+
+        What another edit read as markup or dropped is in no value.
+        """
+        return any(self._is_beside(edit, edit.after.strip()) for edit in self.edits if edit.after.strip())
+
+    def _is_beside(self, edit: Edit, marker: str) -> bool:
+        text, is_missing = self.text, edit.start == edit.end
+        if edit.code == "damaged-marker" and len(marker) >= SHORT_MARKER and self._takes_sign(edit, marker):
             return True
-        if edit.code not in ("missing-marker", "damaged-marker") or not marker:
-            continue
-        is_missing = edit.start == edit.end
+        if edit.code not in ("missing-marker", "damaged-marker"):
+            return False
         if len(marker) == 1:
-            if is_missing and marker not in _VALUE_SIGNS and marker in text(edit.end, edit.end + 3).strip()[:2]:
-                return True
-            continue
-        is_short, size = len(marker) < SHORT_MARKER, len(marker) + _REST
-        before, behind = text(max(edit.start - _FAR, 0), edit.start).rstrip(), text(edit.end, end)[:size]
-        stop = edit.start - len(text(max(edit.start - _FAR, 0), edit.start)) + len(before)
-        behind = behind[: min([at for closer in closers if (at := behind.find(closer)) >= 0], default=size)]
-        is_short = is_short and is_missing
-        ends = (is_short or marker in closers) and _ends_in_part(_behind_opener(before, openers), marker)
-        if ends and not any(other.start < stop <= other.end for other in edits):
+            behind = text(edit.end, self.end)[:3].strip()[:2]
+            return is_missing and marker not in _VALUE_SIGNS and marker in behind
+        is_short, size = is_missing and len(marker) < SHORT_MARKER, len(marker) + _REST
+        before, behind = text(max(edit.start - _FAR, 0), edit.start), text(edit.end, self.end)[:size]
+        stop = edit.start - len(before) + len(before.rstrip())
+        behind = behind[: min([at for one in self.closers if (at := behind.find(one)) >= 0], default=size)]
+        ends = (is_short or marker in self.closers) and _ends_in_part(
+            _behind_opener(before.rstrip(), self.openers), marker
+        )
+        if ends and not any(other.start < stop <= other.end for other in self.edits):
             return True
-        begins = is_missing and (is_short or marker in openers) and _begins_with_part(behind, marker)
-        if begins and not any(other.start <= edit.end < other.end for other in edits):
-            return True
-    return False
+        begins = is_missing and (is_short or marker in self.openers) and _begins_with_part(behind, marker)
+        return begins and not any(other.start <= edit.end < other.end for other in self.edits)
+
+    def _takes_sign(self, edit: Edit, marker: str) -> bool:
+        """Does a value begin or end with a sign that may stand for one of the damaged marker beside it?"""
+        written, before = self.text(*edit[:2]).strip(), self.text(max(edit.start - _FAR, 0), edit.start)
+        if marker in self.closers:
+            ends = written[:1] != marker[0] and any(value[-1:] == before[-1:] for value in self.values)
+            return ends and has_odd_end(before)
+        behind = self.text(edit.end, self.end)
+        return any(value[:1] == behind[:1] for value in self.values) and _is_cut_short(marker, written, behind)
 
 
 def _behind_opener(text: str, openers: Collection[str]) -> str:
@@ -182,15 +198,16 @@ def _behind_opener(text: str, openers: Collection[str]) -> str:
     return text[max([at + length for at, length in found if at >= 0], default=0) :]
 
 
-def _is_cut_short(edit: Edit, marker: str, text: Callable[[int, int], str]) -> bool:
-    """Does a marker lack its last sign, and a lone sign or more of the marker follow?"""
-    written, behind = text(edit.start, edit.end).strip(), text(edit.end, edit.end + SHORT_MARKER)
-    if len(marker) < SHORT_MARKER or marker[-1].isalnum() or written[-1:] == marker[-1]:
+def _is_cut_short(marker: str, written: str, behind: str) -> bool:
+    """Does a marker lack its last sign, and a sign that begins no value or more of the marker follow?"""
+    if marker[-1].isalnum() or written[-1:] == marker[-1]:
         return False
     if behind.startswith("...") or (behind[1:2].strip() and marker.startswith(written + behind[:2])):
         return True
-    first_line = text(edit.end, edit.end + len(marker)).partition("\n")[0]
-    return marker[-2:] in first_line or (behind[1:2].isspace() and not (behind[0].isalnum() or behind[0].isspace()))
+    first, line = behind[:1], behind[: len(marker)].partition("\n")[0]
+    if has_odd_start(line) or marker[-2:] in line:
+        return True
+    return behind[1:2].isspace() and not (first.isalnum() or first.isspace())
 
 
 def _ends_in_part(text: str, marker: str) -> bool:

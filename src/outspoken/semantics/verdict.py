@@ -48,7 +48,7 @@ from .proof import (
 )
 from .schema_objections import Objection, has_others, is_declaration, is_unlike, may_violate, objections
 from .state import CutValue, ReplyState
-from .taken_in import holds_part_of_marker
+from .taken_in import BareValues
 
 if TYPE_CHECKING:
     from outspoken.actions.mapping import ActionMapping
@@ -87,7 +87,13 @@ def verdict_on(
     check = context.settings.schema_check
     if context.tools is not None and check != "off":
         found += objections(context.tools, name, arguments, is_repaired=is_repaired)
+    if node.odd_key and any(one.key == node.odd_key for one in found):
+        found.insert(0, _odd(node.odd_key))
     return found, bool(found) and (is_repaired or found[0].code in _REFUSED or check == "refuse")
+
+
+def _odd(key: str) -> Objection:
+    return Objection("unproven", f"the value of `{key}` may hold a part of the markup", key)
 
 
 def _is_clear(state: ReplyState, node: OpenNode, name: str, arguments: dict[str, Any], end: int) -> bool:
@@ -253,7 +259,7 @@ def _of_shapes(
     tools = state.context.tools
     is_odd = state.recorder.edits or required_absent(tools, name, arguments) or has_others(tools, name, arguments)
     if node.odd_key and is_odd:
-        yield Objection("unproven", f"the value of `{node.odd_key}` may hold a part of the markup", node.odd_key)
+        yield _odd(node.odd_key)
     if node.ends_by_chance and tools is not None and "payload" not in node.kinds:
         words = [*tools.names, *lacking(tools, name, arguments)]
         for key, value in arguments.items():
@@ -291,7 +297,9 @@ def _of_repairs(
     for why in evidence.in_values(names):
         yield Objection("unproven", why)
     within = [edit for edit in edits if edit.start > node.start]
-    if automaton is not None and holds_part_of_marker(within, read, end, value_openers(automaton), ends):
+    values = [value for value in arguments.values() if isinstance(value, str)]
+    openers = frozenset[str]() if automaton is None else value_openers(automaton)
+    if BareValues(within, read, end, openers, ends, values).hold_part_of_marker():
         yield Objection("unproven", "a value seems to hold a part of the marker beside it")
     if node.ends_by_chance and (key := _holds_closer(read(max(node.start, 0), end), arguments)):
         yield Objection("unproven", f"the value of `{key}` may end before its last bracket")
