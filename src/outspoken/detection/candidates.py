@@ -82,8 +82,10 @@ class Candidate(ABC):
             return True
         output = self.output
         output.flush()
-        is_sound = not self.damage
-        if not (output.outcome.answered or is_credible(output.segments, self._given, self.wanted, is_sound=is_sound)):
+        segments, is_sound = output.segments, not self.damage
+        if not (
+            output.outcome.answered or is_credible(segments, self._given, self.wanted, self.raw, is_sound=is_sound)
+        ):
             return False
         if not self.has_ended or self.end - self.start > self._max_hold:
             return True

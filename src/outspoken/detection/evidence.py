@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from outspoken.results.call_keys import ARGUMENTS_KEYS
 from outspoken.semantics.output import Output
 
 if TYPE_CHECKING:
@@ -25,6 +26,9 @@ AT_END = {ALONE: ALONE, DECLARED: DECLARED, "end": "end"}
 
 #: How many spaces may stand between the start of a line, or other markup, and a marker.
 MAX_INDENT = 3
+
+#: Finds what holds the arguments of a call.
+_ARGUMENTS: Any = re.compile(rf"\(|\{{[^{{}}]*\{{|\"(?:{'|'.join(ARGUMENTS_KEYS)})\"").search
 
 _BLANKS: Any = re.compile(r"[ \t\r]*")
 
@@ -48,10 +52,13 @@ def end_of_blanks(text: str, pos: int) -> int:
     return _BLANKS.match(text, pos).end()
 
 
-def is_credible(segments: Sequence[Any], tools: Tools | None, wanted: str, *, is_sound: bool = True) -> bool:
+def is_credible(
+    segments: Sequence[Any], tools: Tools | None, wanted: str, written: str, *, is_sound: bool = True
+) -> bool:
     """Is there the evidence in the segments that is wanted of them, since no marker says that they are meant?
 
-    Calls are by the names of given tools. What had to be repaired must be a call of a given tool or, if none were
+    Calls are by the names of given tools. If none were given, an object that is `written` without any arguments is an
+    answer as well (`{"action": "approve"}`). What had to be repaired must be a call of a given tool or, if none were
     given, have arguments that are no guess, or be an action that can be used.
     """
     if wanted not in (ALONE, DECLARED):
@@ -61,6 +68,8 @@ def is_credible(segments: Sequence[Any], tools: Tools | None, wanted: str, *, is
         return False
     if tools is not None and calls:
         return all(call.name in tools for call in calls)
+    if calls and not any(call.arguments for call in calls) and not _ARGUMENTS(written):
+        return False
     if is_sound:
         return True
     usable = [s for s in segments if s.kind in ("tool_call", "action", "payload") and s.status != "invalid"]

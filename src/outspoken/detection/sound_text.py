@@ -220,7 +220,7 @@ class SoundDetector(Detector[SoundCandidate]):
 
     def _is_evident(self, segments: list[Any], start: int, end: int, wanted: str) -> bool:
         """Is there the evidence that is wanted behind segments and in them?"""
-        return is_credible(segments, self.tools, wanted) and (
+        return is_credible(segments, self.tools, wanted, self.text[start:end]) and (
             end - start > self.settings.max_hold or self.openers.ends_line(self.text, end, final=True) is True
         )
 

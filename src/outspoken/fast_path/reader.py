@@ -47,7 +47,7 @@ from outspoken.semantics.said_signs import (
     may_open_region,
 )
 from outspoken.semantics.schema_objections import is_declaration, is_usual, may_violate
-from outspoken.semantics.segments import reply_of
+from outspoken.semantics.segments import reply_of, text_reply
 
 from .runtime import SEGMENT
 
@@ -140,19 +140,15 @@ class FastPath:
         end, output = self._prompt_end, self.new_output(text, tools)
         if end and (prefix is not None or not (begin := text.lstrip()) or begin.startswith(self._prompt_body)):
             end = ""
-        if not end and self._is_text(text, tools):
-            output.text(text, 0, len(text))
-            output.flush()
-            return output
         output.consumed = -len(end)
         found = self._read(end + text, 0, 0, output, tools, settings, WHOLE, len(end))
         if found.__class__ is not int or (end and output.segments and output.segments[0].span[0] < 0):
             return None
         return output if self.is_certain(text, output, tools, settings, prompt_end=end) else None
 
-    def _is_text(self, text: str, tools: Tools | None) -> bool:
+    def is_text(self, text: str, prefix: str | None, tools: Tools | None) -> bool:
         """Is a response surely nothing but one text, without any sign of markup? This is fast."""
-        if not text[:1].isalnum() or text[-1].isspace():
+        if not text[:1].isalnum() or text[-1].isspace() or (self._prompt_end and prefix is None):
             return False
         lowered = text.lower() if self._text_has_case else text
         for sign in self._text_signs:
@@ -227,7 +223,7 @@ class FastPath:
 
         The parser reports it.
         """
-        before = None
+        before, said = None, ""
         for index, segment in enumerate(segments, 1):
             kind = segment.__class__
             if kind is ToolCall:
@@ -241,12 +237,13 @@ class FastPath:
                     return True
                 if before not in _SAID and goes_on_with_arguments(segment.text):
                     return True
+                said = segment.text
             elif kind is Reasoning:
                 leads_on = following is not None and following.kind in MADE
                 may_end = self._markup.is_in(segment.text) or self._holds_opener(segment.text)
                 if may_end and self._may_end_reasoning(raw, segment, leads_on=leads_on):
                     return True
-            elif self._may_run_over(segment) or self._may_be_meant(segment, tools):
+            elif self._may_run_over(segment) or self._may_be_meant(segment, tools, said):
                 return True
             before = kind
         if self._prompt_end and self._begins_with_opener(segments):
@@ -257,13 +254,15 @@ class FastPath:
             bool(self._openers) and self._ends_in_opener(raw, segments)
         )
 
-    def _may_be_meant(self, segment: Any, tools: Tools | None) -> bool:
+    def _may_be_meant(self, segment: Any, tools: Tools | None, lead: str) -> bool:
         """Do data name a tool as a call would, or may they have nearly a key of actions?"""
         if segment.__class__ is not JsonValue:
             return False
         if tools is not None and tool_named_in(segment.value, tools.names):
             return True
-        return bool(action_key_in(segment.value)) or (self._markup.has_actions and self._markup.is_in(segment.raw))
+        return bool(action_key_in(segment.value, lead)) or (
+            self._markup.has_actions and self._markup.is_in(segment.raw)
+        )
 
     def _holds_opener(self, text: str) -> bool:
         """May reasoning hold an opening marker with a mistake that no search for markers finds, such as a fence?"""
@@ -396,7 +395,11 @@ class FastPath:
 
     def _has_keys(self, raw: str, text: str, start: int, end: int, tools: Tools | None) -> bool:
         """May a text between two offsets hold keys or brackets of a call, or a short opening marker?"""
-        if (self._has_bare_data and text.rstrip()[-1:] in ("}", "]")) or text.strip() == "[":  # a list of forced calls
+        if self._has_bare_data and text.rstrip()[-1:] in ("}", "]"):
+            return True
+        if self.format == registry.PLAIN and (")\n```" in text or ")\n~~~" in text):  # what leads to a fence of actions
+            return True
+        if text.strip() == "[":  # a list of forced calls
             return True
         if tools is not None:
             if find_keys(text, tools) is not None:
@@ -508,5 +511,7 @@ def read(text: str, format: str, prefix: str | None, tools: Any, settings: Setti
     if path is None:
         return None
     known = tools if tools is None or tools.__class__ is Tools else Tools.of(tools)
+    if path.is_text(text, prefix, known):
+        return text_reply(text, path.format)
     output = path.read(text, prefix, known, settings)
     return None if output is None else reply_of(text, path.format, output)

@@ -85,6 +85,8 @@ def end_unread(b: Builder, end: int) -> None:
     call = b.nodes[-1] if b.nodes else None
     if call is not None and "tool_call" in call.kinds and _is_rebuilt(b, call.start):
         call.problem = call.problem or f"what is left out of `{call.name or ''}` may be another call"
+    if call is not None:
+        call.left_out += b.source.slice(node.start, end)
     if not b.nodes:
         b.output.end_node(node.start, end)
 

@@ -8,9 +8,12 @@ from functools import lru_cache
 from typing import Any, cast
 
 from outspoken.notations.tools import Tools
+from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.near_miss import near_misses
 from outspoken.results.call_keys import ACTION_KEYS, ARGUMENTS_KEYS, NAME_KEYS
 
+#: The last line of a text, if it is a word.
+_LEAD = lazy_pattern(r"(?:\A|\n)([^\W\d_]{5,9}):?\s{0,9}\Z")
 #: A single argument is a word of prose, perhaps.
 _SEVERAL = 2
 #: An argument with its value, and the end of the call, or of a list of calls, on the same line.
@@ -79,14 +82,21 @@ def find_keys(text: str, tools: Tools | None) -> re.Match[str] | None:
     return None
 
 
-def action_key_in(value: Any) -> str:
-    """The key of an object that is nearly one whose value is actions, before an object or a list of them; or ""."""
+def action_key_in(value: Any, lead: str = "") -> str:
+    """The key of an object that is nearly one whose value is actions, before an object or a list of them; or "".
+
+    If the `lead`, the text before the object, ends in nearly `Action:`, it is also a key that names an action.
+    """
+    word = _LEAD.search(lead) if lead else None
+    is_led = word is not None and bool(meant(word[1].lower(), ACTION_KEYS))
     members = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
     for key, word in members.items():
         values = cast("list[Any]", word) if isinstance(word, list) else [word]
         first = values[0] if values else None
         if isinstance(first, dict) and key not in ACTION_KEYS and (written := meant(key, ACTION_KEYS)):
             return written
+        if is_led and isinstance(word, str) and key.partition("_")[0] in ACTION_KEYS:
+            return key
     return ""
 
 

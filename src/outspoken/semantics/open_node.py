@@ -81,6 +81,8 @@ class OpenNode:
     text_end = 0
     #: the entries of its object whose keys the grammar does not know
     unknown: tuple[UnknownEntry, ...] = ()
+    #: what has a place beside its arguments, but says nothing
+    left_out = ""
     content: str | None = None
     content_span: tuple[int, int] = (0, 0)
     needs_more_work: bool | None = None

@@ -21,7 +21,7 @@ from outspoken.results.diagnostics import Diagnostic, Repair
 from outspoken.results.replies import JsonValue, Payload, Reasoning, Reply, Status, Text, ToolCall
 from outspoken.results.schemas.schema import fits
 
-from .output import Output
+from .output import Outcome, Output
 
 _TEXT_ONLY = frozenset({"string"})
 _CALL = given(ToolCall)
@@ -310,6 +310,9 @@ def nest_action(output: Output, arguments: dict[str, Any] | None) -> dict[str, A
 
 # the reply
 
+#: What a response says of itself that is nothing but text.
+_SAYS_NOTHING = Outcome()
+
 
 def reply_of(
     raw: str,
@@ -320,14 +323,33 @@ def reply_of(
     repairs: list[Repair] | None = None,
 ) -> Reply:
     """The reply to a text."""
-    outcome, borders = output.outcome, ()
+    borders = ()
     if output.begins:
         texts = [segment.span for segment in output.segments if segment.kind in ("text", "json")]
         borders = tuple([start for (_, end), (start, _) in pairwise(texts) if start in output.begins and start > end])
+    return _reply(raw, format, output.segments, output.outcome, status, diagnostics, repairs, borders)
+
+
+def text_reply(raw: str, format: str) -> Reply:
+    """The reply to a response that is nothing but one text."""
+    text = construct(Text, {"kind": "text", "text": raw, "span": (0, len(raw))})
+    return _reply(raw, format, [text], _SAYS_NOTHING)
+
+
+def _reply(
+    raw: str,
+    format: str | None,
+    segments: list[Any],
+    outcome: Outcome,
+    status: Status = "ok",
+    diagnostics: list[Diagnostic] | None = None,
+    repairs: list[Repair] | None = None,
+    borders: tuple[int, ...] = (),
+) -> Reply:
     values: dict[str, Any] = {
         "raw": raw,
         "format": format,
-        "segments": output.segments,
+        "segments": segments,
         "status": status,
         "diagnostics": diagnostics or [],
         "repairs": repairs or [],

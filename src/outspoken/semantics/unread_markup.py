@@ -37,6 +37,11 @@ _FENCE = lazy_pattern("```")
 _JSON = lazy_pattern(r"(?:(?:^|:)\s{0,9}(?=\{\s{0,20}\")|\A\s{0,9}(?=\[))([{\[])", re.MULTILINE)
 #: An object or list of objects with a key on a line of its own, of which brackets or quotation marks may be damaged.
 _OBJECT = lazy_pattern(r"^\s{0,9}([{\[])(?=[^\n\w]{0,20}\w?[^\n\w]?\w{2,40}[^\n]{0,400}[\"'”]\s{0,3}:)", re.MULTILINE)
+#: The first key of an object, of which the bracket was lost.
+_FIRST_KEY = lazy_pattern(r"^\s{0,9}(\"\{?)(?=\w{2,40}\"\s{0,3}:\s{0,3}[\[{])", re.MULTILINE)
+#: What may be the name of a payload before data, and a title in brackets before a fence.
+_PAYLOAD = lazy_pattern(r"^([A-Z]+_[A-Z_]+)(?=:?\s{0,9}\n\s{0,9}(?:\{\s{0,9}\"|\[\s{0,9}[{\"]))", re.MULTILINE)
+_TITLED_FENCE = lazy_pattern(r"^(\([A-Z]\w+(?: [A-Z]\w+)+\))(?=\n(?:```|~~~))", re.MULTILINE)
 #: A list of calls of Python on a line of its own, and a name on one, behind signs, before an object.
 _CALLS = lazy_pattern(r"^\s{0,9}(\[)(?=\s{0,9}[A-Za-z_][\w.]{0,99}\()", re.MULTILINE)
 _NAMED_LINE = lazy_pattern(r"^([^\w\s]{1,5})(?=[\w.\-]{1,64}\r?\n\s{0,9}\{\s{0,9}[\"}])", re.MULTILINE)
@@ -156,12 +161,16 @@ def action_arguments(automaton: Automaton) -> list[str]:
 def bare_openers(segments: Iterable[Segment], tables: Tables | None) -> list[FoundMarkup]:
     """Where text begins and ends as data or calls without markers do in its format, so that they are damaged.
 
-    Without the tables of a format, it is where an object that is no JSON stands behind a sentence.
+    Without the tables of a format, it is where an object that is no JSON stands behind a sentence, or data behind what
+    looks like the name of a payload, or a fence behind a title in brackets.
     """
     texts = [s for s in segments if type(s) is Text and s.text.rstrip()[-1:] in ("}", "]")]
     if tables is None:
-        objects = [(text, at) for text in texts if (at := _OBJECT.search(text.text)) is not None]
-        return [FoundMarkup(at.start(1), at.end(1), at[1]).moved(t.span[0]) for t, at in objects if _is_damaged(t, at)]
+        places = [(t, at) for t in texts for kind in (_OBJECT, _FIRST_KEY) if (at := kind.search(t.text)) is not None]
+        found = [(text, at) for text, at in places if _is_damaged(text, at)]
+        found += [(text, at) for text in texts if (at := _PAYLOAD.search(text.text)) is not None]
+        found += [(s, at) for s in segments if type(s) is Text and (at := _TITLED_FENCE.search(s.text)) is not None]
+        return [FoundMarkup(at.start(1), at.end(1), at[1]).moved(text.span[0]) for text, at in found]
     patterns = bare_patterns(tables) if texts else []
     found = [(text.span[0], pattern.search(text.text)) for text in texts for pattern in patterns]
     return [FoundMarkup(begun + at.start(1), begun + at.end(1), at[1]) for begun, at in found if at is not None]
@@ -293,9 +302,13 @@ def actions_in_data(
     `search` finds the keys of the format that was detected, if one was.
     """
     found: list[PendingDiagnostic] = []
+    lead = ""
     for data in segments:
-        if type(data) is JsonValue and (key := action_key_in(data.value) or _action_marker_in(data.raw, search)):
-            message = f"this has nearly the key `{key}` of actions, but none could be read here, so it stays data"
+        before, lead = lead, data.text if type(data) is Text else ""
+        if type(data) is not JsonValue:
+            continue
+        if key := action_key_in(data.value, before) or _action_marker_in(data.raw, search):
+            message = f"this seems to have the key `{key}` of actions, but none could be read here, so it stays data"
             found.append(PendingDiagnostic("unread-markup", message, data.span, "warning", format, "data"))
     return found
 

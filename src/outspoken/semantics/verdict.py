@@ -192,7 +192,7 @@ def of_text(
     if why and has_terminal(registry.automaton(state.header.format), "PYTHON_VALUE"):
         found.append(Objection("unproven", why))
     if absent := required_absent(tools, name, arguments):
-        found += _of_absent(state, arguments, absent, read(start, end))
+        found += _of_absent(state, arguments, absent, read(start, end), node.left_out)
     if ("\ufffd" in text or "\\u" in text) and loses_character(arguments, read(start, end)):
         found.append(Objection("lone-surrogate", "a string of the arguments holds half a character"))
     if text and not node.keyed and loses_path(text):
@@ -235,9 +235,14 @@ def _of_python(state: ReplyState, name: str, arguments: dict[str, Any], written:
 
 
 def _of_absent(
-    state: ReplyState, arguments: dict[str, Any], absent: Collection[str], written: str
+    state: ReplyState, arguments: dict[str, Any], absent: Collection[str], written: str, left_out: str
 ) -> Iterator[Objection]:
-    """What says that the arguments that a call lacks, although they are required, are `written` in it or were lost."""
+    """What says that the arguments that a call lacks, although they are required, are `written` in it or were lost.
+
+    They may be what was `left_out` of it.
+    """
+    if key := next((key for key in absent if holds_key(left_out, (key,))), ""):
+        yield Objection("unproven", f"the argument `{key}` may be what is left out of the call", key)
     texts = {key: value for key, value in arguments.items() if value.__class__ is str}
     automaton = registry.automaton(state.header.format)
     holds = [holds_key, holds_line] if has_terminal(automaton, "ARG_VALUE") else [holds_key]
