@@ -68,7 +68,8 @@ def is_credible(
         return False
     if tools is not None and calls:
         return all(call.name in tools for call in calls)
-    if calls and not any(call.arguments for call in calls) and not _ARGUMENTS(written):
+    is_bare = bool(calls) and all(call.status == "ok" and not call.arguments for call in calls)
+    if is_bare and not _ARGUMENTS(written):
         return False
     if is_sound:
         return True
