@@ -57,8 +57,8 @@ def is_credible(
 ) -> bool:
     """Is there the evidence in the segments that is wanted of them, since no marker says that they are meant?
 
-    Calls are by the names of given tools. If none were given, an object that is `written` without any arguments is an
-    answer as well (`{"action": "approve"}`). What had to be repaired must be a call of a given tool or, if none were
+    Calls are by the names of given tools. If none were given, a sound one that is `written` without arguments may as
+    well be data (`{"action": "approve"}`). What had to be repaired must be a call of a given tool or, if none were
     given, have arguments that are no guess, or be an action that can be used.
     """
     if wanted not in (ALONE, DECLARED):

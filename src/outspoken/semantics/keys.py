@@ -101,11 +101,11 @@ def action_key_in(value: Any, lead: str = "") -> str:
 
 
 def tool_named_in(value: Any, names: Collection[str]) -> str:
-    """The tool that data names as a call would: as the value of a key for names, or as the only key; or ""."""
+    """The tool that data names as a call would: as the value of nearly a key for names, or as the only key; or ""."""
     for item in cast("list[Any]", value) if isinstance(value, list) else [value]:
         if isinstance(item, dict):
             members = cast("dict[str, Any]", item)
-            words = [word for key, word in members.items() if key.lower() in NAME_KEYS]
+            words = [word for key, word in members.items() if meant(key, NAME_KEYS)]
             words += [*members] if len(members) == 1 else []
             if found := next((word for word in words if isinstance(word, str) and word in names), ""):
                 return found

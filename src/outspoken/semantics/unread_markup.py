@@ -22,6 +22,7 @@ from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.markup_search import FoundMarkup, MarkupSearch, goes_on_with_arguments, is_distinct_marker
 from outspoken.patterns.near_miss import SHORT_MARKER
 from outspoken.patterns.spellings import spellings, without_conditions
+from outspoken.results.call_keys import ACTION_KEYS, ARGUMENTS_KEYS
 from outspoken.results.diagnostics import PendingDiagnostic
 from outspoken.results.replies import JsonValue, Reasoning, Segment, Text, ToolCall
 
@@ -37,11 +38,13 @@ _FENCE = lazy_pattern("```")
 _JSON = lazy_pattern(r"(?:(?:^|:)\s{0,9}(?=\{\s{0,20}\")|\A\s{0,9}(?=\[))([{\[])", re.MULTILINE)
 #: An object or list of objects with a key on a line of its own, of which brackets or quotation marks may be damaged.
 _OBJECT = lazy_pattern(r"^\s{0,9}([{\[])(?=[^\n\w]{0,20}\w?[^\n\w]?\w{2,40}[^\n]{0,400}[\"'”]\s{0,3}:)", re.MULTILINE)
-#: The first key of an object, of which the bracket was lost.
-_FIRST_KEY = lazy_pattern(r"^\s{0,9}(\"\{?)(?=\w{2,40}\"\s{0,3}:\s{0,3}[\[{])", re.MULTILINE)
-#: What may be the name of a payload before data, and a title in brackets before a fence.
+#: The key of actions or arguments that begins an object of which the bracket was lost.
+_FIRST_KEY = lazy_pattern(
+    rf"^\s{{0,9}}(\"\{{?(?:{'|'.join((*ACTION_KEYS, *ARGUMENTS_KEYS))})\"\s{{0,3}}:)(?=\s{{0,3}}[\[{{])", re.MULTILINE
+)
+#: What may be the name of a payload before data, and a title in brackets before a fence that begins with a call.
 _PAYLOAD = lazy_pattern(r"^([A-Z]+_[A-Z_]+)(?=:?\s{0,9}\n\s{0,9}(?:\{\s{0,9}\"|\[\s{0,9}[{\"]))", re.MULTILINE)
-_TITLED_FENCE = lazy_pattern(r"^(\([A-Z]\w+(?: [A-Z]\w+)+\))(?=\n(?:```|~~~))", re.MULTILINE)
+_TITLED_FENCE = lazy_pattern(r"(\([A-Z]\w+(?: [A-Z]\w+)+\))(?=\n(?:`{3,9}|~{3,9})\w{0,20}\n[\w.]{1,99}\()")
 #: A list of calls of Python on a line of its own, and a name on one, behind signs, before an object.
 _CALLS = lazy_pattern(r"^\s{0,9}(\[)(?=\s{0,9}[A-Za-z_][\w.]{0,99}\()", re.MULTILINE)
 _NAMED_LINE = lazy_pattern(r"^([^\w\s]{1,5})(?=[\w.\-]{1,64}\r?\n\s{0,9}\{\s{0,9}[\"}])", re.MULTILINE)
@@ -162,7 +165,7 @@ def bare_openers(segments: Iterable[Segment], tables: Tables | None) -> list[Fou
     """Where text begins and ends as data or calls without markers do in its format, so that they are damaged.
 
     Without the tables of a format, it is where an object that is no JSON stands behind a sentence, or data behind what
-    looks like the name of a payload, or a fence behind a title in brackets.
+    looks like the name of a payload, or a fence with a call behind a title in brackets.
     """
     texts = [s for s in segments if type(s) is Text and s.text.rstrip()[-1:] in ("}", "]")]
     if tables is None:
