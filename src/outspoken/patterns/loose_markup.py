@@ -219,7 +219,7 @@ class MarkerRests(NamedTuple):
     def pattern(self) -> str:
         """What finds these parts in a value; "" if there are none."""
         parts = [rf"\A[{re.escape(self.before)}](?=[\w/.])"] if self.before else []
-        parts += [rf"[{re.escape(self.edge)}](?<=\w.)\Z"] if self.edge else []
+        parts += [rf"[{re.escape(self.edge)}](?<=[\w\])}}\"'.,;:?!/].)\Z"] if self.edge else []
         parts += sorted({_begun_pattern(form, begun) for form, begun in self.begun.items()})
         parts += [rf"\A[^<>\n]{{0,99}}(?:{'|'.join(self.tails)})"] if self.tails else []
         parts += [r'\A"[^"]*\Z'] if self.closes_name else []

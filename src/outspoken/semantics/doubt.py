@@ -108,10 +108,11 @@ class Doubt:
     `code` is the code of the diagnostic, and `where` says in words where the call stands. `quotes` are the marks of
     quotations that are open before it. `closer` finds what ends the region in which it stands; that counts without an
     end if it `is_open_certain`, and with one only if prose follows if it `wants_prose`, or if the region holds words
-    behind the call if it `wants_text`. The call is repaired if it was made in spite of a doubt that `is_weak`. If the
-    calls of the format end as its reasoning does, that `is_shared`. A call that `is_bare` has no markers. One of none
-    of the `tools`, if these are known, is text. If the `closer` counts `in_text` only, no call that stands behind this
-    one may hold it. `otherwise` is what is in doubt if this is not.
+    behind the call if it `wants_text`. The call is repaired if it was made in spite of a doubt that `is_weak`, or in a
+    region without an end, with prose behind it, that `is_open_weak`. If the calls of the format end as its reasoning
+    does, that `is_shared`. A call that `is_bare` has no markers. One of none of the `tools`, if these are known, is
+    text. If the `closer` counts `in_text` only, no call that stands behind this one may hold it. `otherwise` is what
+    is in doubt if this is not.
     """
 
     code: str
@@ -120,6 +121,7 @@ class Doubt:
     quotes: tuple[str, ...] = ()
     closer: re.Pattern[str] | None = None
     is_open_certain: bool = False
+    is_open_weak: bool = False
     wants_prose: bool = False
     wants_text: bool = False
     #: is it about actions, whose objects hold lines of words?
@@ -142,6 +144,8 @@ class Doubt:
     _searched: int = -1
     #: where the mark stands that ends this call, if that is shared
     _own_end: tuple[int, int] | None = None
+    #: does the reasoning in which the call stands have no end, though words follow the call?
+    _goes_on: bool = False
 
     def __post_init__(self) -> None:
         #: where the call begins as text, with the markup before it, and where the reasoning in which it stands does
@@ -178,6 +182,8 @@ class Doubt:
         """The code and the words of what a call that was made lacks to be sound."""
         if self.code == "thought-call" and self.closed_by is not None:
             return "call-in-reasoning", "before the end of the reasoning"
+        if self._goes_on:
+            return "call-in-reasoning", "before words, in reasoning without an end"
         if self.is_weak:
             return "fenced-call", f"{self.where} at the end of the response"
         return None if self.otherwise is None else self.otherwise.weakness
@@ -202,6 +208,7 @@ class Doubt:
         if self.code == "thought-call" and not self.is_shared and self.region_end is None:
             self.region_end = self._taken_end(at)
         if self.region_end is None and not self._find_end(at):
+            self._goes_on = at.final and self.is_open_weak and self._is_prose_behind(at.call_end, at)
             return ("said" if self.is_open_certain else "made") if at.final else None
         assert self.region_end is not None
         behind = self.region_end[1]

@@ -48,8 +48,8 @@ _BEGINS_VALUE = frozenset({"{", "[", "```", "~~~", "```{", "```json"})
 _PUNCTUATION = frozenset(" \t\r\n\"'`{}[]()<>,;:|=/\\")
 #: A repair that says where a string ends, or that it is one.
 _QUOTING = frozenset({"bare-quote", "lost-quote", "stray-quote", "missing-quote", "bare-value", "heuristic"})
-#: What no key holds: a colon or a comma, and what follows it.
-_JOINED_KEY = lazy_pattern(r"[:=,]\s")
+#: What no key holds: a colon or a comma and what follows it, or two brackets or bars, as markers and ends of JSON have.
+_JOINED_KEY = lazy_pattern(r"[:=,]\s|[{}<>|]{2}")
 #: The end of a string, and a colon, the next string or a word of JSON, or a number at the end.
 _JOINED = re.compile(r"[\"']\s{0,9}(?::|,\s{0,9}(?:[\"']|(?:true|false|null)\b|-?\d[\d.]*\Z))")
 #: A comma or a colon, and a quotation mark, at the beginning or the end of a string.

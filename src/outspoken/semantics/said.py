@@ -170,6 +170,7 @@ class Surroundings:
                 *("thought-call", "in reasoning", start),
                 closer=thinks.ends if thinks.is_shared else ends or thinks.either,
                 is_shared=thinks.is_shared,
+                is_open_weak=cut is not None and ends is thinks.either,
                 otherwise=doubt,
             )
             doubt.thought_start = begun
