@@ -138,7 +138,7 @@ class StructureWalk(BracketRules):
             return "end"
         if not any(char.isalnum() for char in word):
             return "stuck"
-        escaped = word.replace("\\", "\\\\")
+        escaped = word if tokens.ESCAPED.fullmatch(word) else word.replace("\\", "\\\\")
         s.replace(s.pos + len(word), f'"{escaped}"', "bare-value")
         return s.end_value("scalar")
 

@@ -59,6 +59,8 @@ KEY_ALONE = lazy_pattern(
 #: a word without quotes; a colon inside is part of it
 _WORD = r"[^\s,，:：{}\[\]()\"'`“”｛｝［］【】;；\#]{1,100}(?::(?=[^\s,{}\[\]\"'`“”])[^\s,，:：{}\[\]\"'`“”]+)*"
 BARE = lazy_pattern(rf"\#?{_WORD}(?:[ \t]+{_WORD}){{0,20}}")
+#: text of which each backslash begins an escape, as in a string that lacks its quotes
+ESCAPED = lazy_pattern(r"[^\\]*(?:\\(?:[bfnrt\\/]|u[0-9A-Fa-f]{4})[^\\]*)*")
 BARE_END = lazy_pattern(r"[ \t]*(?=[,，}｝\]］】\r\n;；]|\Z|//)")
 
 _WIDE_DIGITS = str.maketrans("０１２３４５６７８９．－＋", "0123456789.-+")

@@ -163,7 +163,7 @@ def _nested(text: str, loose: bool) -> list[Any] | dict[str, Any] | None:
         from .python_literals import decode as decode_python
 
         try:
-            value = decode_python(text, _MAX_DEPTH)
+            value = decode_python(text, _MAX_DEPTH, joins="none")
         except NotJsonError:
             value = _escaped(text) if loose else None
     if not isinstance(value, dict if text[0] == "{" and not loose else (dict, list)):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from outspoken.json.decoder import NotJsonError, encodable_value, finite, repeated_keys, scan_once, too_deep
 from outspoken.patterns.lazy import lazy_pattern
@@ -65,17 +65,18 @@ def _patterns() -> _Patterns:
     )
 
 
+#: Which adjacent strings are one: all, or in lists those on lines of their own with white space or a sign between their
+#: words. Else, a comma is missing between them.
+Joins = Literal["all", "lines", "none"]
+
 _WORDS = {"True": True, "False": False, "None": None, "true": True, "false": False, "null": None}
 _PAIRS = {"[": "]", "(": ")", "{": "}"}
 _MAX_BITS = 14_000  # of an integer that can still be written in decimal
 _ESCAPED = dict(zip("\\'\"abfnrtv", "\\'\"\a\b\f\n\r\t\v", strict=True)) | {"\n": "", "\r": "", "\r\n": ""}
 
 
-def read_at(text: str, pos: int, max_depth: int, *, joins: bool = True) -> tuple[Any, int] | None:
-    """Read the literal that begins at `pos`. Returns its value and end; None if there is no sound one.
-
-    Without `joins`, adjacent strings on one line of a list are no literal: a comma is missing between them.
-    """
+def read_at(text: str, pos: int, max_depth: int, *, joins: Joins = "all") -> tuple[Any, int] | None:
+    """Read the literal that begins at `pos`. Returns its value and end; None if there is no sound one."""
     match = _SIMPLE.match(text, pos)
     if match is not None:
         return _scalar(match), match.end()
@@ -89,7 +90,7 @@ def read_at(text: str, pos: int, max_depth: int, *, joins: bool = True) -> tuple
     return None if match is None else (value, match.end())
 
 
-def decode(text: str, max_depth: int, *, joins: bool = True) -> Any:
+def decode(text: str, max_depth: int, *, joins: Joins = "all") -> Any:
     """Read a text that is one literal; `joins` as for `read_at`. Raises NotJsonError."""
     text = text.strip(" \t\f\r\n")
     try:
@@ -115,15 +116,15 @@ def _read_shared(text: str, pos: int, max_depth: int) -> tuple[Any, int] | None:
     return (value if piece.isascii() else encodable_value(value)), match.end()
 
 
-def _read(text: str, pos: int, max_depth: int, *, joins: bool) -> tuple[Any, int]:
+def _read(text: str, pos: int, max_depth: int, *, joins: Joins) -> tuple[Any, int]:
     """The literal that begins at `pos`, blanks skipped, and the end of its last token. Raises ValueError."""
     stack: list[tuple[str, list[Any], list[str]]] = []
     patterns = _patterns()
     token, joined = patterns.outer, patterns.joined_outer
     while (match := token.match(text, pos)) is not None:
         if match.lastgroup == "string":
-            in_list = not joins and bool(stack) and stack[-1][0] != "("
-            value, pos = _strings(text, match.start("string"), joined, on_lines=in_list)
+            is_free = joins == "lines" and (not stack or stack[-1][0] == "(")
+            value, pos = _strings(text, match.start("string"), joined, "all" if is_free else joins)
         elif match.lastgroup != "open":
             value, pos = _scalar(match), match.end()
         elif len(stack) >= max_depth:
@@ -186,20 +187,23 @@ def _scalar(match: re.Match[str]) -> Any:
     return value
 
 
-def _strings(text: str, pos: int, joined: re.Pattern[str], *, on_lines: bool) -> tuple[str, int]:
-    """The value of adjacent strings, and its end.
-
-    With `on_lines`, they are adjacent only on lines of their own: in a list, a comma is missing between others.
-    """
+def _strings(text: str, pos: int, joined: re.Pattern[str], joins: Joins) -> tuple[str, int]:
+    """The value of adjacent strings, and its end."""
     parts: list[str] = []
     while (match := joined.match(text, pos)) is not None:
-        if on_lines and parts and "\n" not in match[0]:
+        ahead = text[match.end() : match.end() + 1]
+        if parts and (joins == "none" or (joins == "lines" and not _goes_on(parts[-1], match[0], ahead))):
             break
         start, quote = match.end(), match[2]
         end = _closing(text, start, quote)
         parts.append(_body(match[1].lower(), text[start:end]))
         pos = end + len(quote)
     return encodable_value("".join(parts)), pos
+
+
+def _goes_on(part: str, between: str, ahead: str) -> bool:
+    """Does a string go on behind what is `between` it and the next one, which begins with what is `ahead`?"""
+    return "\n" in between and not (part[-1:].isalnum() and ahead.isalnum())
 
 
 def _closing(text: str, start: int, quote: str) -> int:

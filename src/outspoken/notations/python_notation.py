@@ -121,13 +121,13 @@ class PythonNotation(Notation):
         return r"[^,)\]}=:]"
 
     def read_at(self, text: str, pos: int, max_depth: int, final: bool, view: SchemaView = ANY) -> ReadValue | None:
-        found = read_at(text, pos, max_depth, joins=False)
+        found = read_at(text, pos, max_depth, joins="lines")
         if found is None or (not final and found[1] == len(text)):
             return None
         return found[0], found[1], to_json(found[0])
 
     def result(self, scanner: ValueScanner, text: str, max_depth: int) -> tuple[Any, str]:
-        value = decode(text, max_depth, joins=False)
+        value = decode(text, max_depth, joins="lines")
         return value, to_json(value)
 
     def open_end(self, text: str, max_depth: int) -> str:

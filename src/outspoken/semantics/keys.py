@@ -58,6 +58,28 @@ def mentions(names: Collection[str], arguments: Mapping[str, Any]) -> bool:
     return any(value.__class__ is str and key in value for value in arguments.values() for key in names)
 
 
+#: Signs and a tag may stand between the names of a tool and an argument.
+_BETWEEN_NAMES = r"(?:\n|[^\w\s]{1,9}\n?)?(?:\[\w{1,20}\])?"
+
+
+def find_listed(text: str, tools: Tools | None) -> re.Match[str] | None:
+    """The name of a tool before all the arguments that it requires, if their markers were left out.
+
+    No word stands between it and the first of them, as in `copy_file\\norigin\\na.md\\ngoal\\nb.md`.
+    """
+    for name in tools.names if tools is not None else ():
+        if name not in text or tools is None:
+            continue
+        required = tools.facts(name).required
+        if not required or not all(key in text for key in required):
+            continue
+        first = "|".join(map(re.escape, tools.facts(name).properties))
+        found = re.search(rf"(?<!\w){re.escape(name)}(?={_BETWEEN_NAMES}(?:{first}))", text)
+        if found is not None and all(key in text[found.end() :] for key in required):
+            return found
+    return None
+
+
 def find_keys(text: str, tools: Tools | None) -> re.Match[str] | None:
     """The first of all required arguments of a tool as keys of JSON, if these are several.
 

@@ -27,7 +27,7 @@ from outspoken.results.diagnostics import PendingDiagnostic
 from outspoken.results.replies import JsonValue, Reasoning, Segment, Text, ToolCall
 
 from .call_shapes import CallShapes, find_shape
-from .keys import action_key_in, find_keys, lacking, required_absent, tool_named_in
+from .keys import action_key_in, find_keys, find_listed, lacking, required_absent, tool_named_in
 from .said_signs import MADE
 
 #: A word of a sentence.
@@ -294,7 +294,8 @@ def _find_call(
 def _find_tool(text: str, tools: Tools | None, shapes: CallShapes | None) -> re.Match[str] | None:
     """The name of a tool where a call may begin, or the name of an argument of one."""
     called = find_named_call(text, tools)
-    return called or (find_shape(text, tools, shapes) if shapes is not None else None) or find_keys(text, tools)
+    called = called or (find_shape(text, tools, shapes) if shapes is not None else None)
+    return called or find_keys(text, tools) or find_listed(text, tools)
 
 
 def actions_in_data(
