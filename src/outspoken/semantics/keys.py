@@ -58,25 +58,31 @@ def mentions(names: Collection[str], arguments: Mapping[str, Any]) -> bool:
     return any(value.__class__ is str and key in value for value in arguments.values() for key in names)
 
 
-#: Signs and a tag may stand between the names of a tool and an argument.
-_BETWEEN_NAMES = r"(?:\n|[^\w\s]{1,9}\n?)?(?:\[\w{1,20}\])?"
+#: What may stand between the names of a tool and an argument: signs and a tag, or more tags, but no words.
+_BETWEEN_NAMES = lazy_pattern(
+    r"(?:\n|[^\w\s/,.;`']{1,9}\n?)?(?:\[\w{1,20}\])?|(?!(?:.*>)?[^<]*\s[^\W\d_]{2,}\s)[^<]*<.*", re.DOTALL
+)
+#: No more characters than this stand there.
+_FAR = 120
 
 
 def find_listed(text: str, tools: Tools | None) -> re.Match[str] | None:
-    """The name of a tool before all the arguments that it requires, if their markers were left out.
+    """The name of a tool before all the arguments that it requires, if no words stand between it and one of them.
 
-    No word stands between it and the first of them, as in `copy_file\\norigin\\na.md\\ngoal\\nb.md`.
+    Their markers were left out (`copy_file\\norigin\\na.md\\ngoal\\nb.md`), or belong to another format.
     """
     for name in tools.names if tools is not None else ():
         if name not in text or tools is None:
             continue
-        required = tools.facts(name).required
+        required, keys = tools.facts(name).required, tools.facts(name).properties
         if not required or not all(key in text for key in required):
             continue
-        first = "|".join(map(re.escape, tools.facts(name).properties))
-        found = re.search(rf"(?<!\w){re.escape(name)}(?={_BETWEEN_NAMES}(?:{first}))", text)
-        if found is not None and all(key in text[found.end() :] for key in required):
-            return found
+        for found in re.finditer(rf"(?<!\w){re.escape(name)}", text):
+            ahead = text[found.end() : found.end() + _FAR]
+            first = min([at for key in keys if (at := ahead.find(key)) >= 0], default=-1)
+            is_listed = first >= 0 and _BETWEEN_NAMES.fullmatch(ahead, 0, first)
+            if is_listed and all(key in text[found.end() :] for key in required):
+                return found
     return None
 
 

@@ -37,6 +37,10 @@ _FAR = 400
 _TAG = lazy_pattern(r"<[^\s<>]*>\Z|</?\w[^<>]*>\Z")
 _LAST_TAGS = lazy_pattern(r"<[^\s<>]+>(?=.{0,3}\Z)", re.DOTALL)
 _CLOSING_TAG = lazy_pattern(r"</(\w+)>\Z")
+#: The end of a value of JSON, and what stands between a key and its value.
+_REST_OF_JSON = lazy_pattern(r"([\"'])\s{0,9}[}\]]{1,9}\s*\Z")
+_LAST_CLOSING_TAG = lazy_pattern(r"</([\w:]{1,40})>?\s*\Z")
+_BEHIND_KEY = lazy_pattern(r"\s{0,9}[\"']\s{0,3}:\s{0,3}[\"'{\[\d]")
 #: What is left of an opener of one sign or word between blanks that lost it.
 _GAP_BEFORE = lazy_pattern(r"[^\s][ \t]{2,3}\Z")
 
@@ -157,8 +161,11 @@ class BareValues(NamedTuple):
     def hold_part_of_marker(self) -> bool:
         """Is what stands beside a missing or damaged marker a part of it? Then a value begins or ends in markup.
 
-        What another edit read as markup or dropped is in no value.
+        What another edit read as markup or dropped is in no value. In place of the marker, that of
+        another format may stand.
         """
+        if any(edit.code == "missing-marker" for edit in self.edits) and any(map(_holds_other_end, self.values)):
+            return True
         return any(self._is_beside(edit, edit.after.strip()) for edit in self.edits if edit.after.strip())
 
     def _is_beside(self, edit: Edit, marker: str) -> bool:
@@ -190,6 +197,20 @@ class BareValues(NamedTuple):
             return ends and has_odd_end(before)
         behind = self.text(edit.end, self.end)
         return any(value[:1] == behind[:1] for value in self.values) and _is_cut_short(marker, written, behind)
+
+
+def _holds_other_end(value: str) -> bool:
+    """Does a value end as in JSON, with a bracket behind a quotation mark without another one, or with a closing tag?
+
+    Or does it begin with the colon behind a key.
+    """
+    if _BEHIND_KEY.match(value):
+        return True
+    end = _REST_OF_JSON.search(value)
+    if end is not None:
+        return value.count(end[1]) % 2 == 1
+    tag = _LAST_CLOSING_TAG.search(value)
+    return tag is not None and f"<{tag[1]}" not in value
 
 
 def _behind_opener(text: str, openers: Collection[str]) -> str:
