@@ -113,7 +113,8 @@ def find_keys(text: str, tools: Tools | None) -> re.Match[str] | None:
 def action_key_in(value: Any, lead: str = "") -> str:
     """The key of an object that is nearly one whose value is actions, before an object or a list of them; or "".
 
-    If the `lead`, the text before the object, ends in nearly `Action:`, it is also a key that names an action.
+    If the `lead`, the text before the object, ends in nearly `Action:`, it is also a key that names an action. It may
+    also be nearly the key of a name or of arguments, beside one of these.
     """
     word = _LEAD.search(lead) if lead else None
     is_led = word is not None and bool(meant(word[1].lower(), ACTION_KEYS))
@@ -125,7 +126,10 @@ def action_key_in(value: Any, lead: str = "") -> str:
             return written
         if is_led and isinstance(word, str) and key.partition("_")[0] in ACTION_KEYS:
             return key
-    return ""
+    names = [key for key, word in members.items() if isinstance(word, str) and meant(key, NAME_KEYS)]
+    holders = [key for key, word in members.items() if isinstance(word, dict) and meant(key, ARGUMENTS_KEYS)]
+    is_exact = {*names, *holders} <= {*NAME_KEYS, *ARGUMENTS_KEYS}
+    return meant(names[0], NAME_KEYS) if names and holders and not is_exact else ""
 
 
 def tool_named_in(value: Any, names: Collection[str]) -> str:

@@ -60,6 +60,8 @@ _NAMING = lazy_pattern(r"\(\w{0,9}action\w{0,9}=([\w|]+)")
 #: Names of actions that are shorter occur by chance.
 _SHORTEST_ACTION = 3
 
+#: What may stand behind data by mistake, or does no harm there.
+_ENDS = " \t\r\n'\""
 #: No JSON of a call is nested deeper.
 _MAX_DEPTH = 128
 #: So near before its arguments stands the name of a tool.
@@ -167,7 +169,7 @@ def bare_openers(segments: Iterable[Segment], tables: Tables | None) -> list[Fou
     Without the tables of a format, it is where an object that is no JSON stands behind a sentence, or data behind what
     looks like the name of a payload, or a fence with a call behind a title in brackets.
     """
-    texts = [s for s in segments if type(s) is Text and s.text.rstrip()[-1:] in ("}", "]")]
+    texts = [s for s in segments if type(s) is Text and s.text.rstrip(_ENDS)[-1:] in ("}", "]")]
     if tables is None:
         places = [(t, at) for t in texts for kind in (_OBJECT, _FIRST_KEY) if (at := kind.search(t.text)) is not None]
         found = [(text, at) for text, at in places if _is_damaged(text, at)]
