@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from outspoken.patterns.shown import ShownPlaces
 from outspoken.results.diagnostics import PendingDiagnostic
-from outspoken.results.replies import Reasoning, Reply, Segment
+from outspoken.results.replies import Reasoning, Reply, Segment, Text
+from outspoken.semantics.announcements import ANNOUNCES
 from outspoken.semantics.call_signs import signs_in
 
 from .options import ReadOptions
 
 #: Text behind more signs than this is not looked at. It says nothing new.
 _MANY = 50
+#: So much of the text before a block of code is looked at.
+_LEAD = 200
 #: What segments that are no text are called.
 _NOUNS = {"tool_call": "call", "action": "action", "payload": "payload"}
 
@@ -41,6 +45,26 @@ def other_format(
     helps = (f'pass format="{reply.format}"' + ("" if options.format is None else ' or format="auto"'),)
     span = (start + made[0].span[0], start + made[0].span[1])
     return [PendingDiagnostic("other-format", message, span, "error", options.format, "", (), helps)]
+
+
+def in_last_part(
+    segment: Segment, options: ReadOptions, read: Callable[[str, ReadOptions], Reply]
+) -> list[PendingDiagnostic]:
+    """The same for the last segment of a response, if it is reasoning or ends in a block of code.
+
+    Without a format, neither of these holds calls. Where the words before a block announce an example, it is one.
+    """
+    if isinstance(segment, Reasoning):
+        return other_format(segment.text, [], options, read, start=segment.span[0])
+    if not isinstance(segment, Text) or not (blocks := ShownPlaces(segment.text).blocks):
+        return []
+    start, end = blocks[-1]
+    if segment.text[end:].strip() or ANNOUNCES.search(segment.text[max(start - _LEAD, 0) : start]):
+        return []
+    block = segment.text[start:end]
+    start, block = start + block.index("\n") + 1, block[block.index("\n") + 1 : block.rindex("\n") + 1]
+    found = other_format(block, [], options, read, start=segment.span[0] + start)
+    return [one._replace(severity="warning") for one in found]
 
 
 def _made(reply: Reply, segments: list[Segment], options: ReadOptions) -> list[Segment]:

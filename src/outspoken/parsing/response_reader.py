@@ -36,7 +36,7 @@ from outspoken.semantics.unread_markup import actions_in_data, bare_openers, mar
 
 from .forced_calls import take_forced
 from .options import ReadOptions
-from .other_format import other_format
+from .other_format import in_last_part, other_format
 from .prompt_prefix import PromptEnd, PromptState, after_anchor
 
 if TYPE_CHECKING:
@@ -310,8 +310,8 @@ class ResponseReader:
         is_named = self._options.calls and self.format not in (None, registry.PLAIN)
         is_damaged = self._builder.recorder.is_damaged
         found = other_format(raw, segments, self._options, _read_whole, is_damaged=is_damaged) if is_named else []
-        if self._detector is not None and format is None and type(last := segments[-1]) is Reasoning:
-            found = other_format(last.text, [], self._options, _read_whole, start=last.span[0])
+        if self._detector is not None and format is None:
+            found = in_last_part(segments[-1], self._options, _read_whole)
         closer = None if found else orphan_closer(raw, segments, self._thinks(), self._prefix)
         return found if closer is None else [orphan_diagnostic(closer, automaton, format)]
 
