@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from functools import lru_cache
+from itertools import islice
 from typing import Any, cast
 
 from outspoken.notations.tools import Tools
@@ -62,8 +63,8 @@ def mentions(names: Collection[str], arguments: Mapping[str, Any]) -> bool:
 _BETWEEN_NAMES = lazy_pattern(
     r"(?:\n|[^\w\s/,.;`']{1,9}\n?)?(?:\[\w{1,20}\])?|(?!(?:.*>)?[^<]*\s[^\W\d_]{2,}\s)[^<]*<.*", re.DOTALL
 )
-#: No more characters than this stand there.
-_FAR = 120
+#: No more characters than this stand there, and no more places than this are looked at.
+_FAR, _MOST_NAMES = 120, 100
 
 
 def find_listed(text: str, tools: Tools | None) -> re.Match[str] | None:
@@ -75,13 +76,13 @@ def find_listed(text: str, tools: Tools | None) -> re.Match[str] | None:
         if name not in text or tools is None:
             continue
         required, keys = tools.facts(name).required, tools.facts(name).properties
-        if not required or not all(key in text for key in required):
+        last = min(map(text.rfind, required), default=-1)
+        if last < 0:
             continue
-        for found in re.finditer(rf"(?<!\w){re.escape(name)}", text):
+        for found in islice(re.finditer(rf"(?<!\w){re.escape(name)}", text), _MOST_NAMES):
             ahead = text[found.end() : found.end() + _FAR]
             first = min([at for key in keys if (at := ahead.find(key)) >= 0], default=-1)
-            is_listed = first >= 0 and _BETWEEN_NAMES.fullmatch(ahead, 0, first)
-            if is_listed and all(key in text[found.end() :] for key in required):
+            if first >= 0 and found.end() <= last and _BETWEEN_NAMES.fullmatch(ahead, 0, first):
                 return found
     return None
 
