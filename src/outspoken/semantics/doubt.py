@@ -208,7 +208,8 @@ class Doubt:
         if self.code == "thought-call" and not self.is_shared and self.region_end is None:
             self.region_end = self._taken_end(at)
         if self.region_end is None and not self._find_end(at):
-            self._goes_on = at.final and self.is_open_weak and self._is_prose_behind(at.call_end, at)
+            behind = at._replace(final=False)  # a tag that is cut is no prose
+            self._goes_on = at.final and self.is_open_weak and self._is_prose_behind(at.call_end, behind)
             return ("said" if self.is_open_certain else "made") if at.final else None
         assert self.region_end is not None
         behind = self.region_end[1]

@@ -334,9 +334,7 @@ def _may_run_over(state: ReplyState, arguments: dict[str, Any]) -> str:
         if "\n" in value and line.search(value):
             return key
         opened, closed = value.count("["), value.count("]")
-        if closed > opened or -1 < value.find("]") < value.find("["):
-            return key
-        if opened > closed and (value[0] == "[" or _CLOSES.search(value)):
+        if closed > opened or (opened > closed and (value[0] == "[" or _CLOSES.search(value))):
             return key
     return ""
 
