@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from outspoken.patterns.escaped_text import other_writings
 from outspoken.patterns.shown import ShownPlaces
 from outspoken.results.diagnostics import PendingDiagnostic
 from outspoken.results.replies import Reasoning, Reply, Segment, Text
@@ -65,6 +66,23 @@ def in_last_part(
     start, block = start + block.index("\n") + 1, block[block.index("\n") + 1 : block.rindex("\n") + 1]
     found = other_format(block, [], options, read, start=segment.span[0] + start)
     return [one._replace(severity="warning") for one in found]
+
+
+def written_otherwise(
+    segments: list[Segment], options: ReadOptions, read: Callable[[str, ReadOptions], Reply]
+) -> list[PendingDiagnostic]:
+    """A diagnostic for each text that holds calls once its markup is written plainly."""
+    found: list[PendingDiagnostic] = []
+    any_format = options._replace(format=None, on_error="keep")
+    for segment in segments:
+        for plain, begun in other_writings(segment.text) if isinstance(segment, Text) else ():
+            reply = read(plain[: _end_of_signs(plain)], any_format)
+            if made := _made(reply, [], any_format):
+                message = f"written plainly, this is {reply.format}, {_counted(made)}; as it is, it stays text"
+                span = (segment.span[0] + begun, segment.span[0] + begun + 1)
+                found.append(PendingDiagnostic("unread-markup", message, span, "warning", options.format, "text"))
+                break
+    return found
 
 
 def _made(reply: Reply, segments: list[Segment], options: ReadOptions) -> list[Segment]:

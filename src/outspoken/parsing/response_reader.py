@@ -36,7 +36,7 @@ from outspoken.semantics.unread_markup import actions_in_data, bare_openers, mar
 
 from .forced_calls import take_forced
 from .options import ReadOptions
-from .other_format import in_last_part, other_format
+from .other_format import in_last_part, other_format, written_otherwise
 from .prompt_prefix import PromptEnd, PromptState, after_anchor
 
 if TYPE_CHECKING:
@@ -61,6 +61,8 @@ class ResponseReader:
 
     builder_type: type[Builder] = Builder
     _detector: ParserDetector | None = None
+    #: may text be read again with its markup written plainly?
+    _reads_escapes = True
     #: the segments before it was decided which calls were made
     _read_segments: list[Any] | None = None
     #: the end of the text from an offset on, and the length of the text then
@@ -270,7 +272,8 @@ class ResponseReader:
         pending += [*recorder.diagnostics, *unread]
         is_prose = any(found.severity == "note" for found in unread)  # about the format's own markup
         if not quoted and not is_prose and may_be_other(output.segments):
-            pending += self._other_reading(raw, automaton, format)
+            is_reported = any(found.code == "unread-markup" for found in unread)
+            pending += self._other_reading(raw, automaton, format, is_reported=is_reported)
         if "&" in raw and has_terminal(automaton, "TAGGED_OBJECT"):
             pending += escaped_values(output.segments, format or "")
         special = self.special
@@ -304,7 +307,9 @@ class ResponseReader:
         shapes = call_shapes(automaton) if tools is not None else None
         return [*data, *unread_markup(output.segments, search, format, tools, refused, reported, shapes)]
 
-    def _other_reading(self, raw: str, automaton: Automaton, format: str | None) -> list[PendingDiagnostic]:
+    def _other_reading(
+        self, raw: str, automaton: Automaton, format: str | None, *, is_reported: bool
+    ) -> list[PendingDiagnostic]:
         """Diagnostics for calls of another format than the named one, and for reasoning that never began."""
         segments = self._builder.output.segments
         is_named = self._options.calls and self.format not in (None, registry.PLAIN)
@@ -312,6 +317,8 @@ class ResponseReader:
         found = other_format(raw, segments, self._options, _read_whole, is_damaged=is_damaged) if is_named else []
         if self._detector is not None and format is None:
             found = in_last_part(segments[-1], self._options, _read_whole)
+        if not found and not is_reported and self._reads_escapes and self._options.calls:
+            found = written_otherwise(segments, self._options, _read_plain)
         closer = None if found else orphan_closer(raw, segments, self._thinks(), self._prefix)
         return found if closer is None else [orphan_diagnostic(closer, automaton, format)]
 
@@ -401,6 +408,13 @@ class ResponseReader:
 def _read_whole(text: str, options: ReadOptions) -> Reply:
     """The reply to a response without a prompt's end."""
     return ResponseReader(options, "").read(text)
+
+
+def _read_plain(text: str, options: ReadOptions) -> Reply:
+    """The same for a text whose escapes were read: those that are left are not read."""
+    reader = ResponseReader(options, "")
+    reader._reads_escapes = False
+    return reader.read(text)
 
 
 def _calls_in(format: str | None, tools: Tools | None, text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:

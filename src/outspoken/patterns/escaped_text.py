@@ -7,6 +7,7 @@ It is plain text for who shows it, and no markup for who reads it.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from .lazy import lazy_pattern
 
@@ -19,12 +20,14 @@ _TABLE = str.maketrans(_SIGNS | _BRACKETS) | str.maketrans("", "", _HIDDEN)
 _RARE = f"＜｛‹〈⟨｜{_HIDDEN}"
 #: One of these is in every such text.
 ESCAPE_SIGNS = ("&", "\\", "%", "<", *_RARE)
-_FIRST = lazy_pattern(rf"[&\\%<{_RARE}]")
+_ASCII_SIGNS = 4
 _ESCAPED = lazy_pattern(
     r"&(?:lt|quot|#x?[0-9a-f]{2,4});|\\(?:u[0-9a-f]{4}|[<_\[{n\"'])|%(?:3c|7b|5b|28)|<[ \t]{1,3}(?=[/|｜]?\w)"
     rf"|<?[{_RARE}]",
     re.IGNORECASE,
 )
+#: A tag that begins with a capital.
+_CAPITALS = lazy_pattern(r"<[/|｜]?(?=[A-Z])\w{3,}[^<>\n]{0,80}")
 _JSON_ESCAPE = lazy_pattern(r"\\u([0-9a-fA-F]{4})")
 _SIGN_ESCAPE = lazy_pattern(r"\\([<>_\[\]{}|\"'*n])")
 _BLANK_BEFORE, _BLANK_BEHIND = lazy_pattern(r"<[ \t]{1,3}(?=[/|｜]?\w)"), lazy_pattern(r"(?<=[\w|｜\"'])[ \t]{1,3}>")
@@ -35,9 +38,7 @@ def plain_text(text: str) -> tuple[str, int] | None:
 
     Bars are left as they are: markers hold both.
     """
-    places = (_ESCAPED.match(text, begun.start()) for begun in _FIRST.finditer(text))
-    first = next((match for match in places if match is not None), None)
-    if first is None:
+    if (first := _first_escape(text)) is None:
         return None
     import html  # which takes long, and few texts need it
     from urllib.parse import unquote
@@ -48,4 +49,31 @@ def plain_text(text: str) -> tuple[str, int] | None:
     if "\\" in plain:
         plain = _JSON_ESCAPE.sub(lambda match: chr(int(match[1], 16)), plain)
         plain = _SIGN_ESCAPE.sub(lambda match: "\n" if match[1] == "n" else match[1], plain)
-    return _BLANK_BEHIND.sub(">", _BLANK_BEFORE.sub("<", plain)), first.start()
+    return _BLANK_BEHIND.sub(">", _BLANK_BEFORE.sub("<", plain)), first
+
+
+def _first_escape(text: str) -> int | None:
+    """The offset of the first escape. One sign after the other is searched: of most, a text has none."""
+    first: int | None = None
+    for sign in ESCAPE_SIGNS[:_ASCII_SIGNS] if text.isascii() else ESCAPE_SIGNS:
+        at = text.find(sign, 0, first)
+        while at >= 0 and _ESCAPED.match(text, at) is None:
+            at = text.find(sign, at + 1, first)
+        first = at if at >= 0 else first
+    return first
+
+
+def other_writings(text: str) -> Iterator[tuple[str, int]]:
+    """A text with its escapes read, then with bars of half the width, then with its tags in small letters.
+
+    Each is there only if it differs from the one before. With it comes the offset in the text of an escape, or 0.
+    """
+    at = 0
+    if (plain := plain_text(text)) is not None and plain[0] != text:
+        text, at = plain[0].strip('"'), plain[1]
+        yield text, at
+    if "｜" in text:
+        text = text.replace("｜", "|")
+        yield text, at
+    if "<" in text and (tag := _CAPITALS.search(text)) is not None:
+        yield _CAPITALS.sub(lambda match: match[0].lower(), text), at or tag.start()

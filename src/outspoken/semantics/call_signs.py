@@ -11,11 +11,16 @@ from typing import Any
 
 from outspoken.grammar import registry
 from outspoken.grammar.format_index import BRACKETS
+from outspoken.patterns.escaped_text import other_writings
+from outspoken.patterns.lazy import lazy_pattern
 from outspoken.patterns.shown import ShownPlaces
 from outspoken.results.replies import Reasoning, Text
 
 #: The kinds of segments in a reply that show that its format is the right one.
 _FOUND = ("tool_call", "action", "payload")
+
+#: How data begins, or the arguments of a call in brackets.
+_BARE_CALL = lazy_pattern(r"[{\[]\s{0,9}[\"{]|\w\((?:\w{1,40}=)?[\"'<\[]")
 
 
 def signs_in(text: str) -> list[re.Match[str]]:
@@ -39,8 +44,14 @@ def may_be_other(segments: list[Any]) -> bool:
 def _has_sign(text: str) -> bool:
     """Does a sign stand in a text, and not only in code or between quotation marks?
 
-    A block of code with nothing behind it may hold a call that is meant.
+    A block of code with nothing behind it may hold a call that is meant. A text may be written in another way.
     """
+    return _is_sign_in(text) or any(
+        _is_sign_in(plain) or _BARE_CALL.search(plain) is not None for plain, _ in other_writings(text)
+    )
+
+
+def _is_sign_in(text: str) -> bool:
     shown: ShownPlaces | None = None
     for at, bracket in enumerate(BRACKETS):
         for sign in _patterns(registry.edition())[at].finditer(text) if bracket in text else ():
