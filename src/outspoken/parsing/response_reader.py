@@ -62,7 +62,7 @@ class ResponseReader:
     builder_type: type[Builder] = Builder
     _detector: ParserDetector | None = None
     #: may text be read again with its markup written plainly?
-    _reads_escapes = True
+    reads_escapes = True
     #: the segments before it was decided which calls were made
     _read_segments: list[Any] | None = None
     #: the end of the text from an offset on, and the length of the text then
@@ -317,7 +317,13 @@ class ResponseReader:
         found = other_format(raw, segments, self._options, _read_whole, is_damaged=is_damaged) if is_named else []
         if self._detector is not None and format is None:
             found = in_last_part(segments[-1], self._options, _read_whole)
-        if not found and not is_reported and self._reads_escapes and self._options.calls:
+        if (
+            not found
+            and not is_reported
+            and self.reads_escapes
+            and self._options.calls
+            and self.format != registry.PLAIN
+        ):
             found = written_otherwise(segments, self._options, _read_plain)
         closer = None if found else orphan_closer(raw, segments, self._thinks(), self._prefix)
         return found if closer is None else [orphan_diagnostic(closer, automaton, format)]
@@ -413,7 +419,7 @@ def _read_whole(text: str, options: ReadOptions) -> Reply:
 def _read_plain(text: str, options: ReadOptions) -> Reply:
     """The same for a text whose escapes were read: those that are left are not read."""
     reader = ResponseReader(options, "")
-    reader._reads_escapes = False
+    reader.reads_escapes = False
     return reader.read(text)
 
 

@@ -284,12 +284,13 @@ def _find_call(
     called = _find_tool(text, tools, shapes)
     if called is not None:
         return called.span(), False
-    find_action = search.find_action if search is not None else lambda _: None
-    if (action := find_action(text)) is not None:
+    action = None if search is None else search.find_action(text)
+    if action is not None:
         fences = [fence.end() for fence in _FENCE.finditer(text, 0, action.start())]
         return action.span(), _is_prose(text, FoundMarkup(action.start(), action.end(), action[0]), fences)
     plain = plain_text(text)
-    if plain is None or (_find_tool(plain[0], tools, shapes) or find_action(plain[0])) is None:
+    called = None if plain is None else _find_tool(plain[0], tools, shapes)
+    if plain is None or (called is None and (search is None or search.find_action(plain[0]) is None)):
         return None, False
     return (plain[1], plain[1] + 1), False
 
