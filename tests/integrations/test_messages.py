@@ -14,8 +14,7 @@ import outspoken.integrations
 from outspoken import ReasoningDelta, parse
 from outspoken.integrations import MissingPackageError
 from outspoken.integrations.assembler import Assembler, CallEnd, joined
-from outspoken.integrations.framework import framework
-from outspoken.integrations.messages import metadata, parts_of
+from outspoken.integrations.messages import framework, metadata, parts_of
 from outspoken.integrations.server_parsers import CallReader
 from outspoken.results.call_ids import CallIds
 from outspoken.results.packages import install_command

@@ -28,8 +28,7 @@ from outspoken.results.finish_reasons import to_finish_reason
 from outspoken.results.replies import Reply, ToolCall
 from outspoken.results.settings import Settings
 
-from .framework import format_of
-from .messages import REASONS, chat_message, noted, object_of, refusal_of, refused_calls
+from .messages import REASONS, chat_message, format_of, noted, object_of, refusal_of, refused_calls
 
 
 @dataclass(frozen=True)

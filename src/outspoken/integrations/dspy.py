@@ -16,8 +16,7 @@ from outspoken.processing.answers import read_answer
 from outspoken.results.replies import Reply, has_failed_call, retry_of
 
 from .assembler import Assembler, ReaderOptions
-from .framework import framework
-from .messages import call_of
+from .messages import call_of, framework
 
 _DSPY = framework("dspy", "dspy", "3.4")
 _dspy = _DSPY.load("dspy")

@@ -16,8 +16,7 @@ from outspoken.results.events import ReasoningDelta, TextDelta
 from outspoken.results.settings import Settings
 
 from .assembler import Assembler, CallEnd, MessagePart
-from .framework import framework
-from .messages import FIRST_INDEX, METADATA, call_of, content_of, parts_of, refused_name
+from .messages import FIRST_INDEX, METADATA, call_of, content_of, framework, parts_of, refused_name
 
 _HAYSTACK = framework("haystack", "haystack-ai", "3.4")
 _haystack = _HAYSTACK.load("haystack")

@@ -15,8 +15,7 @@ from outspoken.results.events import ReasoningDelta, TextDelta
 from outspoken.results.packages import Package
 
 from .assembler import Assembler, AssemblerFields, CallEnd, MessagePart, joined
-from .framework import framework
-from .messages import FIRST_INDEX, METADATA, REASONS, call_of, parts_of
+from .messages import FIRST_INDEX, METADATA, REASONS, call_of, framework, parts_of
 
 _LANGCHAIN = framework("langchain", "langchain-core", "1.0")
 _chat_models = _LANGCHAIN.load("langchain_core.language_models.chat_models")

@@ -24,8 +24,7 @@ from outspoken.providers.wire.parts import StreamCalls
 from outspoken.results.errors import MissingPackageError
 
 from .assembler import Assembler, ReaderOptions
-from .framework import format_of, framework
-from .messages import METADATA, noted
+from .messages import METADATA, format_of, framework, noted
 
 _LITELLM = framework("litellm", "litellm", "1.106")
 _litellm = _LITELLM.load("litellm")

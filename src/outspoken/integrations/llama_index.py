@@ -11,8 +11,7 @@ from outspoken.results.arguments import check_type
 from outspoken.results.events import ReasoningDelta, TextDelta
 
 from .assembler import Assembler, AssemblerFields, MessagePart, joined
-from .framework import framework
-from .messages import METADATA, call_of, content_of, noted, object_of, refused_name
+from .messages import METADATA, call_of, content_of, framework, noted, object_of, refused_name
 
 _LLAMA_INDEX = framework("llama_index", "llama-index-core", "0.14")
 _calling = _LLAMA_INDEX.load("llama_index.core.llms.function_calling")

@@ -1,4 +1,4 @@
-"""What frameworks need of a reply: what is damaged as JSON, the refusals of calls, and what asks the model again."""
+"""What frameworks share: their packages and models, damage as JSON, refusals of calls, and what asks a model again."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
+from outspoken.grammar import registry
 from outspoken.rendering.reasoning_tags import reasoning_tags
+from outspoken.results.errors import UnknownFormatError
+from outspoken.results.packages import Package
 from outspoken.results.replies import Reply, ToolCall, has_failed_call, retry_of
 from outspoken.results.running import problem_of
 
@@ -19,6 +22,31 @@ FIRST_INDEX = 1000
 REASONS = ("finish_reason", "stop_reason", "done_reason")
 #: What separates the problem of a refused call from what the model wrote.
 _WRITTEN = "; it was written as "
+#: Where models of frameworks keep their name.
+_NAMES = ("model_name", "model", "model_id")
+
+
+def framework(extra: str, distribution: str, lowest: str) -> Package:
+    """A framework: the `extra` of its name, the `distribution` that pip installs, and the `lowest` version of it."""
+    return Package(extra, distribution, lowest, needed_by=f"`outspoken.integrations.{extra}`")
+
+
+def format_of(format: str | None, model: Any) -> str:
+    """The `format` if one is given, or else the name of a model, if its format is known; "auto" if it is not.
+
+    `model` is the name or what has it.
+    """
+    names = [model] if isinstance(model, str) else [getattr(model, key, None) for key in _NAMES]
+    return format or next((one for one in names if isinstance(one, str) and _is_known(one, registry.edition())), "auto")
+
+
+@registry.cached
+def _is_known(name: str, edition: int) -> bool:
+    """Is the format of a model known? A name with commas is that of several."""
+    try:
+        return "," not in name and bool(registry.resolve(name))
+    except UnknownFormatError:
+        return False
 
 
 def object_of(arguments: Any) -> dict[str, Any] | None:

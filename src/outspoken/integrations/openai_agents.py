@@ -17,8 +17,7 @@ from outspoken.providers.wire.responses.exporter import ResponsesExporter
 from outspoken.results.events import Done, ToolCallEnd
 
 from .assembler import Assembler, ReaderOptions
-from .framework import framework
-from .messages import call_of, chat_message, object_of, parts_of, refused_calls
+from .messages import call_of, chat_message, framework, object_of, parts_of, refused_calls
 
 _AGENTS = framework("openai_agents", "openai-agents", "0.24")
 _interface = _AGENTS.load("agents.models.interface")

@@ -16,8 +16,7 @@ from outspoken.providers.requested import value_of
 from outspoken.results.events import ReasoningDelta, ReasoningEnd, TextDelta, ToolCallDelta, ToolCallStart
 
 from .assembler import Assembler, CallEnd, MessagePart, ReaderOptions
-from .framework import framework
-from .messages import METADATA, call_of, content_of, noted, object_of
+from .messages import METADATA, call_of, content_of, framework, noted, object_of
 
 _PYDANTIC_AI = framework("pydantic_ai", "pydantic-ai-slim", "2.68")
 _ai = _PYDANTIC_AI.load("pydantic_ai")

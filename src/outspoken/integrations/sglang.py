@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from outspoken.grammar import registry
 
 from . import server_parsers as parsers
-from .framework import framework
+from .messages import framework
 
 _SGLANG = framework("sglang", "sglang", "0.5.23")
 _base: Any = _SGLANG.load("sglang.srt.function_call.base_format_detector")
@@ -29,14 +29,11 @@ class OutspokenDetector(_base.BaseFormatDetector):
         _base.BaseFormatDetector.__init__(self)
         self._tokenizer = tokenizer
         self._reader: parsers.CallReader | None = None
-        self._has_call: dict[str, bool] = {}  # for the last text
 
     def has_tool_call(self, text: str) -> bool:
-        """Whether the content of the message is not the text as it is. The server asks twice for each response."""
-        if text not in self._has_call:
-            pieces = self._reader_for().read(text)
-            self._has_call = {text: bool(pieces.calls) or pieces.content != text}
-        return self._has_call[text]
+        """Whether the content of the message is not the text as it is."""
+        pieces = self._reader_for().read(text)
+        return bool(pieces.calls) or pieces.content != text
 
     def detect_and_parse(self, text: str, tools: list[Any]) -> Any:
         pieces = self._reader_for(tools).read(text)

@@ -14,8 +14,7 @@ from outspoken.results.events import TextDelta
 from outspoken.results.replies import Reply, ToolCall, has_failed_call, retry_of
 
 from .assembler import Assembler, CallEnd, ReaderOptions, joined
-from .framework import framework
-from .messages import FIRST_INDEX, content_of, written_of
+from .messages import FIRST_INDEX, content_of, framework, written_of
 
 _SMOLAGENTS = framework("smolagents", "smolagents", "1.26")
 _models = _SMOLAGENTS.load("smolagents.models")

@@ -17,8 +17,7 @@ from outspoken.parsing.parser import Parser
 from outspoken.rendering.reasoning_tags import reasoning_tags
 from outspoken.results.errors import GrammarError, UnreadTemplateError
 
-from .framework import framework
-from .messages import METADATA, metadata
+from .messages import METADATA, framework, metadata
 
 _TRANSFORMERS = framework("transformers", "transformers", "5.16")
 

@@ -13,7 +13,7 @@ from outspoken.rendering.reasoning_tags import ReasoningTags
 from outspoken.results.replies import ToolCall
 
 from . import server_parsers as parsers
-from .framework import framework
+from .messages import framework
 
 _VLLM = framework("vllm", "vllm", "0.33")
 _tool_parsers: Any = _VLLM.load("vllm.tool_parsers")
@@ -23,8 +23,6 @@ _chat_utils: Any = _VLLM.load("vllm.renderers.chat_utils")
 
 #: How many tokens before the newest ones may hold a part of a tag.
 _WINDOW = 32
-#: What the names of the classes of parsers of reasoning end with.
-_REASONING = "_ReasoningParser"
 
 
 class OutspokenToolParser(_tool_parsers.ToolParser):
@@ -163,7 +161,7 @@ class OutspokenReasoningParser(_reasoning.ReasoningParser):
 
 def __getattr__(name: str) -> Any:
     """Make the class of a parser of reasoning when the server first asks for it, since it needs the format's tags."""
-    format = parsers.parser_names(of_reasoning=True).get(name.removesuffix(_REASONING))
+    format = parsers.parser_names(of_reasoning=True).get(name)
     if format is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     tags = parsers.needed_tags(format)
@@ -179,7 +177,7 @@ def register() -> None:
         made = type(f"{name}_ToolParser", (OutspokenToolParser,), {"format": format, "structural_tag_model": model})
         _tool_parsers.ToolParserManager.register_module(name, module=made)
     for name in parsers.parser_names(of_reasoning=True):
-        _reasoning.ReasoningParserManager.register_lazy_module(name, __name__, name + _REASONING)
+        _reasoning.ReasoningParserManager.register_lazy_module(name, __name__, name)
 
 
 register()

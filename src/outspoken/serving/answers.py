@@ -22,12 +22,12 @@ _OBJECT = {"type": "object"}
 
 def schema_of(request: dict[str, Any]) -> dict[str, Any] | None:
     """The schema of the answer that a chat completion wants by its `response_format`; None if it wants text."""
-    wanted = _object(request.get("response_format"))
+    wanted = object_of(request.get("response_format"))
     if wanted.get("type") == "json_object":
         return _OBJECT
     if wanted.get("type") != "json_schema":
         return None
-    schema = _object(_object(wanted.get("json_schema")).get("schema"))
+    schema = object_of(object_of(wanted.get("json_schema")).get("schema"))
     try:
         target_of(schema)
     except (ValueError, TypeError, RecursionError):  # the upstream says what is wrong with it
@@ -35,7 +35,8 @@ def schema_of(request: dict[str, Any]) -> dict[str, Any] | None:
     return schema or _OBJECT
 
 
-def _object(value: Any) -> dict[str, Any]:
+def object_of(value: Any) -> dict[str, Any]:
+    """A value of a request or response as an object; an empty one if it is something else."""
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 

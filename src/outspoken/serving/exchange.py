@@ -22,7 +22,7 @@ from .apis.base import Api, ApiRequest
 from .constrain import constrain_request
 from .http_errors import HttpError, bad_upstream_response, parse_object, write_object
 from .metrics import Metrics
-from .rewriter import OnReply, Rewriter, with_rendered_history
+from .rewriter import OnReply, Rewriter
 from .settings import ServerSettings
 from .upstream import (
     Headers,
@@ -98,9 +98,9 @@ class Exchange:
                 raise HttpError(503, "too many requests are being served; try again", "overloaded")
             read = self._api.read(self._settings, await self._read_body(), self._count_reply)
             self._notes += read.headers()
-            body, request = read.body, read.options
+            body, request = read.body, read.rewriter.request
             if self._settings.render_history:
-                request = await anyio.to_thread.run_sync(with_rendered_history, self._settings, request)
+                request = await anyio.to_thread.run_sync(read.rewriter.with_rendered_history)
                 body = write_object(request)
             if self._settings.constrain is not None:
                 body, told = await anyio.to_thread.run_sync(constrain_request, self._settings, body, request)

@@ -26,7 +26,7 @@ from outspoken.results.events import Done, TextDelta
 from outspoken.results.replies import has_failed_call, retry_of
 from outspoken.results.settings import Settings
 
-from .answers import JsonAnswer, schema_of
+from .answers import JsonAnswer, object_of, schema_of
 from .http_errors import HttpError, bad_upstream_response
 from .settings import ServerSettings
 
@@ -76,6 +76,18 @@ class Rewriter(ABC):
         messages, self.again = self.again, None
         self._begin()
         return messages or []
+
+    def with_rendered_history(self) -> dict[str, Any]:
+        """The request with messages that are text in the format of its model. Raises HttpError if they cannot be."""
+        messages, tools = self.request.get("messages"), self._options.get("tools")
+        if not isinstance(messages, list):
+            return self.request
+        listed, action_tool = cast("list[Any]", messages), self.settings.action_tool
+        try:
+            made = render_history(listed, self._format, tools=tools, action_tool=action_tool)
+        except (RenderError, TypeError) as error:
+            raise HttpError(400, str(error), "history_not_rendered", "messages") from error
+        return {**self.request, "messages": made}
 
     def source(self) -> tuple[ProviderStream, JsonAnswer | None]:
         """Return a reader of a response, and what reads its text as the JSON that the request wants, if it does."""
@@ -287,9 +299,7 @@ def stop_of(body: dict[str, Any]) -> str | None:
 
 
 def _first_choice(body: dict[str, Any]) -> dict[str, Any]:
-    choices: Any = body.get("choices")
-    first: Any = cast("list[Any]", choices)[0] if isinstance(choices, list) and choices else None
-    return cast("dict[str, Any]", first) if isinstance(first, dict) else {}
+    return object_of(next(iter(_list_of(body.get("choices"))), None))
 
 
 def _unread(subject: str, error: OutspokenError) -> HttpError:
@@ -309,14 +319,13 @@ def _sum(one: Any, other: Any) -> Any:
 
 def provider_options(settings: ServerSettings, request: dict[str, Any]) -> ProviderOptions:
     """The options of `ProviderStream` for the response to a chat completion, beside the format."""
-    messages: Any = request.get("messages")
-    tools: Any = request.get("tools")
+    messages: list[Any] = [one if isinstance(one, dict) else "" for one in _list_of(request.get("messages"))]
     return {
         "thinking": _thinking_of(request),
         "prefix": settings.prefix,
-        "tools": requested.readable_tools(cast("list[Any]", tools) if isinstance(tools, list) else ()),
+        "tools": requested.readable_tools(_list_of(request.get("tools"))),
         "settings": Settings(max_chars=settings.max_chars),
-        "context": _readable(messages),
+        "context": messages or None,  # of others than objects, the upstream says what is wrong with them
         "tool_choice": choice_of(request),
         "parallel": request.get("parallel_tool_calls") is not False,
         "stops": bool(request.get("stop")),
@@ -324,25 +333,8 @@ def provider_options(settings: ServerSettings, request: dict[str, Any]) -> Provi
     }
 
 
-def _readable(messages: Any) -> list[Any] | None:
-    """The messages of a request; empty ones where it has something else, of which the upstream says what is wrong."""
-    listed = cast("list[Any]", messages) if isinstance(messages, list) else []
-    return [message if isinstance(message, dict) else "" for message in listed] or None
-
-
-def with_rendered_history(settings: ServerSettings, request: dict[str, Any]) -> dict[str, Any]:
-    """A chat completion whose messages are text in the format of its model. Raises HttpError if they cannot be."""
-    options, messages = provider_options(settings, request), request.get("messages")
-    if not isinstance(messages, list):
-        return request
-    try:
-        made = render_history(
-            cast("list[Any]", messages), format_of(settings, request), tools=options.get("tools"),
-            action_tool=settings.action_tool,
-        )  # fmt: skip
-    except (RenderError, TypeError) as error:
-        raise HttpError(400, str(error), "history_not_rendered", "messages") from error
-    return {**request, "messages": made}
+def _list_of(value: Any) -> list[Any]:
+    return cast("list[Any]", value) if isinstance(value, list) else []
 
 
 def format_of(settings: ServerSettings, request: dict[str, Any]) -> str:
@@ -363,7 +355,6 @@ def choice_of(request: dict[str, Any]) -> str:
 
 def _thinking_of(request: dict[str, Any]) -> bool | None:
     """Does a request ask the model to think, as it tells the chat template? None if it says nothing."""
-    given: Any = request.get("chat_template_kwargs")
-    named = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+    named = object_of(request.get("chat_template_kwargs"))
     found = [named[key] for key in ("enable_thinking", "thinking") if isinstance(named.get(key), bool)]
     return found[0] if found else None

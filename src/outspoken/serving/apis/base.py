@@ -27,12 +27,11 @@ _MAX_ERROR, _MAX_HEADER = 500, 1000
 class ApiRequest:
     """A request as the upstream takes it.
 
-    `body` is its JSON and `options` the same as an object. `ignored` are the fields of the client's request that cannot
-    be translated and change nothing that the client relies on, `forwarded` those that are passed on as they are.
+    `body` is its JSON. `ignored` are the fields of the client's request that cannot be translated and change nothing
+    that the client relies on, `forwarded` those that are passed on as they are.
     """
 
     body: bytes
-    options: dict[str, Any]
     rewriter: Rewriter
     ignored: list[str] = field(default_factory=list[str])
     forwarded: list[str] = field(default_factory=list[str])
@@ -40,7 +39,7 @@ class ApiRequest:
     @property
     def streams(self) -> bool:
         """Does the client want a stream?"""
-        return self.options.get("stream") is True
+        return self.rewriter.request.get("stream") is True
 
     def headers(self) -> Headers:
         """The headers that name what was ignored or passed on, if anything was."""
@@ -102,7 +101,7 @@ class TranslatedApi(Api):
             raise HttpError(400, str(error), error.code, error.place) from None
         id = self.exporter.id_prefix + secrets.token_hex(12)
         rewriter = ExportRewriter(settings, chat, on_reply, self.exporter, id, self.completion(request, chat))
-        return ApiRequest(write_object(chat), chat, rewriter, ignored, forwarded)
+        return ApiRequest(write_object(chat), rewriter, ignored, forwarded)
 
     def completion(self, request: dict[str, Any], chat: dict[str, Any]) -> Complete:
         """Return what adds to the parts of a response what only the request says."""

@@ -41,8 +41,7 @@ class ChatApi(Api):
 
     def read(self, settings: ServerSettings, body: bytes, on_reply: OnReply) -> ApiRequest:
         """Read a request, which is forwarded byte for byte. Raises HttpError if it is no JSON object."""
-        options = parse_object(body)
-        return ApiRequest(body, options, CompletionRewriter(settings, options, on_reply))
+        return ApiRequest(body, CompletionRewriter(settings, parse_object(body), on_reply))
 
 
 class CompletionRewriter(Rewriter):
