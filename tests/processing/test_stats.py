@@ -246,7 +246,7 @@ def test_metadata_are_of_one_response_and_the_screen_of_a_processor() -> None:
 
 def _codes() -> set[str]:
     """The codes of all diagnostics that the library may make, as far as its source has them as literals."""
-    makers = {"report", "PendingDiagnostic", "Finding", "Diagnostic", "warn", "_report"}
+    makers = {"report", "PendingDiagnostic", "ActionFinding", "PayloadFinding", "Diagnostic", "warn", "_report"}
     found = set[str]()
     for file in Path(outspoken.__file__).parent.rglob("*.py"):
         if "authoring" in file.parts:

@@ -40,7 +40,7 @@ _KEYS = frozenset({"keys", "modifiers"})
 _ELEMENT_FIELDS = {"point": "element", "start": "start_element", "end": "end_element"}
 
 
-class Finding(NamedTuple):
+class ActionFinding(NamedTuple):
     """A diagnostic for an action that was checked."""
 
     code: str
@@ -58,7 +58,7 @@ class DecodedAction(NamedTuple):
     problem: str = ""
     argument: str = ""
     outside: tuple[str, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[ActionFinding, ...] = ()
 
 
 def _one_word(value: Any, key: str) -> Any:
@@ -165,7 +165,7 @@ class FieldDecoder:
     def __init__(self, header: Header, settings: Settings, rule: MappingRule, name: str) -> None:
         self.used: set[str] = set()
         self.outside: list[str] = []
-        self.findings: list[Finding] = []
+        self.findings: list[ActionFinding] = []
         self._header, self._settings, self._rule, self._name = header, settings, rule, name
         self._space: Space = settings.coordinates or header.space
 
@@ -181,19 +181,19 @@ class FieldDecoder:
                     raise FieldError(key, NEEDS.format(key=origin.sources[0][0]))
                 continue
             decoded = self._decode_or_skip(field, origin, key, value, started="start" in values)
-            values.update({name: one for name, one in decoded.items() if one is not None})
+            values.update({name: field_value for name, field_value in decoded.items() if field_value is not None})
         return with_references(values)
 
     def _source(self, origin: FieldSource, arguments: dict[str, Any]) -> tuple[str, Any]:
         """The argument that a field comes from, and its value; None if it is absent. Half a point is an error."""
         missing = ""
         for source in origin.sources:
-            found = [find_argument((key,), arguments) for key in source]
-            if all(value is not None for _, value in found):
+            parts = [find_argument((key,), arguments) for key in source]
+            if all(value is not None for _, value in parts):
                 self.used.update(source)
-                return source[0], found[0][1] if len(found) == 1 else [value for _, value in found]
-            if any(value is not None for _, value in found):
-                missing = missing or next(key for key, value in found if value is None)
+                return source[0], parts[0][1] if len(parts) == 1 else [value for _, value in parts]
+            if any(value is not None for _, value in parts):
+                missing = missing or next(key for key, value in parts if value is None)
         if missing:
             raise FieldError(missing, NEEDS.format(key=missing))
         return origin.sources[0][0], None
@@ -205,8 +205,8 @@ class FieldDecoder:
         try:
             if self._rule.is_path(field):
                 places = read_path(value, self._space, key, started=started)
-                known = self._rule.model.model_fields
-                return {name: self._in_pixels(place, key) for name, place in places.items() if name in known}
+                model_fields = self._rule.model.model_fields
+                return {name: self._in_pixels(place, key) for name, place in places.items() if name in model_fields}
             return self._decode(field, origin, key, value)
         except FieldError:
             if field not in REMARKS:
@@ -234,7 +234,7 @@ class FieldDecoder:
         for word in [read] if kind.reader == "key" else read if kind.reader in _KEYS else ():
             if not is_key(word):
                 message = f"`{self._name}` has in `{key}` {shown(word)}, which is no known key"
-                self.findings.append(Finding("unlisted-key", message, "warning"))
+                self.findings.append(ActionFinding("unlisted-key", message, "warning"))
         if origin.conversion == SUBMIT:
             submits = read.endswith("\n")
             return {name: read[:-1] if submits else read, "submit": submits}
@@ -307,8 +307,8 @@ def lost_argument(
     """
     if not extra:
         return ""
-    absent = {field: one for field, one in rule.origins.items() if field not in fields}
-    sources = [key for one in absent.values() for source in one.sources for key in source]
+    absent = {field: origin for field, origin in rule.origins.items() if field not in fields}
+    sources = [key for origin in absent.values() for source in origin.sources for key in source]
     words = dict.fromkeys([*sources, *sorted(deciding)])
     lacks_point = any("." not in field and _is_point_field(rule, field) for field in absent)
     # `$.name` is a path into an object that was used in part

@@ -79,10 +79,10 @@ def _has_name(mapping: ActionMapping, rule: MappingRule, name: str) -> bool:
 def _arguments(header: Header, rule: MappingRule, action: BaseAction) -> dict[str, Any] | None:
     """The arguments with which a rule expresses an action; None if it cannot express all of it."""
     unwritten = dict(_flat_fields(action))
-    found: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     for condition in rule.conditions:
         if condition.expected and condition.words:
-            found[condition.keys[0]] = _BOOLEANS.get(condition.words[0], condition.words[0])
+            arguments[condition.keys[0]] = _BOOLEANS.get(condition.words[0], condition.words[0])
     for field, value in rule.constants.items():
         if unwritten.pop(field, _default(rule.model, field)) != value:
             return None
@@ -99,10 +99,10 @@ def _arguments(header: Header, rule: MappingRule, action: BaseAction) -> dict[st
             elif str(value).endswith("\n"):
                 return None
             value = f"{value}\n" if submits else str(value)
-        _put_arguments(header, rule, origin, value, found)
+        _put_arguments(header, rule, origin, value, arguments)
     if unwritten.get("submit") is False and SUBMIT in [origin.conversion for origin in rule.origins.values()]:
         del unwritten["submit"]
-    return None if unwritten.keys() - REMARKS else dict(sorted(found.items(), key=_position))
+    return None if unwritten.keys() - REMARKS else dict(sorted(arguments.items(), key=_position))
 
 
 def _position(argument: tuple[str, Any]) -> int:

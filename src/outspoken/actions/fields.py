@@ -167,11 +167,11 @@ def _numbers(value: Any, argument: str) -> list[float]:
     if isinstance(value, dict):
         return _of_object(cast("dict[str, Any]", value), argument)
     if isinstance(value, (list, tuple)):
-        found: list[float] = []
+        numbers: list[float] = []
         for item in cast("list[Any]", value):
             nested = isinstance(item, (list, tuple, dict))
-            found += _numbers(item, argument) if nested else [_number(item, argument)]
-        return found
+            numbers += _numbers(item, argument) if nested else [_number(item, argument)]
+        return numbers
     return [_number(value, argument)]
 
 

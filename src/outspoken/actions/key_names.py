@@ -69,15 +69,15 @@ def playwright_key(name: str) -> str:
     """
     if len(name) == 1 and "!" <= name <= "~":
         return name
-    known = _spelled(name)
-    if known in _NAMED:
-        return _NAMED[known]
-    if _FUNCTION.fullmatch(known):
-        return known.upper()
-    if len(known) == 1 and "!" <= known <= "~":
-        return known
+    spelled = _spelled(name)
+    if spelled in _NAMED:
+        return _NAMED[spelled]
+    if _FUNCTION.fullmatch(spelled):
+        return spelled.upper()
+    if len(spelled) == 1 and "!" <= spelled <= "~":
+        return spelled
     from difflib import get_close_matches  # reading an action does not need it
 
-    near = get_close_matches(known, _NAMED, n=1)
+    near = get_close_matches(spelled, _NAMED, n=1)
     hint = f"did you mean `{near[0]}`?" if near else "to enter text, type it"
     raise ValueError(f"Playwright has no key `{name[:40]}`; {hint}")

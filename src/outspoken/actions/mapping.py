@@ -149,7 +149,10 @@ class ActionMapping:
         unnamed = [rule.conditions[0] for rule in self._by_name.get("", ()) if rule.conditions]
         #: the arguments that name the action if it has no other name
         self.naming = tuple(dict.fromkeys([key for condition in unnamed for key in condition.keys]))
-        self._words = {*self._by_name, *[normalize_word(word, self.any_case) for one in unnamed for word in one.words]}
+        self._words = {
+            *self._by_name,
+            *[normalize_word(word, self.any_case) for group in unnamed for word in group.words],
+        }
 
     def name_of(self, name: str, arguments: dict[str, Any]) -> str:
         """The name of an action: its own, or the value of the argument that names it."""
@@ -226,9 +229,9 @@ class ActionMapping:
                 return f"the name may stand for `{word}`"
             word = next((word for word in self._by_name if word and self._decides(word, arguments)), "")
             return f"its arguments are those of `{word}`" if word else ""
-        known = self.arguments_of(name)
-        absent = sorted(known - arguments.keys())
-        for key in [key for key in arguments if key not in known]:
+        argument_names = self.arguments_of(name)
+        absent = sorted(argument_names - arguments.keys())
+        for key in [key for key in arguments if key not in argument_names]:
             word = next((word for word in absent if not key or is_alike(key, word)), "")
             if word:
                 return f"`{key}` may stand for `{word}`"

@@ -17,7 +17,15 @@ from outspoken.grammar.header import Header
 from outspoken.results.actions.base import BaseAction
 from outspoken.results.settings import DEFAULT, Settings
 
-from .decoding import DecodedAction, FieldDecoder, Finding, build_action, decode_action, set_fields, unknown_action
+from .decoding import (
+    ActionFinding,
+    DecodedAction,
+    FieldDecoder,
+    build_action,
+    decode_action,
+    set_fields,
+    unknown_action,
+)
 from .fields import FieldError
 from .mapping import MappingRule, parse_rule
 from .page import PageContext, PageElement
@@ -43,17 +51,17 @@ def read_action(
     `page` holds the elements that the model sees, and `given` arguments that it need not write. The other arguments and
     what is returned for an invalid action are those of `decode_action`.
     """
-    made = decode_action(header, name, arguments, common, settings)
-    if made is None or made.problem or (page is None and not header.checks):
-        return made
+    decoded = decode_action(header, name, arguments, common, settings)
+    if decoded is None or decoded.problem or (page is None and not header.checks):
+        return decoded
     checker = _Checker(header, page, given or {}, settings)
     try:
-        action = checker.check(made.action)
+        action = checker.check(decoded.action)
     except FieldError as error:
-        subject = f"`{made.action.name}`" if made.action.name else "the action"
-        action = unknown_action(made.action.name, arguments, common)
-        made = DecodedAction(action, f"{subject} {error}", error.argument)
-    return made._replace(action=action, findings=made.findings + tuple(checker.findings))
+        subject = f"`{decoded.action.name}`" if decoded.action.name else "the action"
+        action = unknown_action(decoded.action.name, arguments, common)
+        decoded = DecodedAction(action, f"{subject} {error}", error.argument)
+    return decoded._replace(action=action, findings=decoded.findings + tuple(checker.findings))
 
 
 def may_become_another(header: Header, type: str) -> bool:
@@ -66,7 +74,7 @@ class _Checker:
     """Checks an action of a format. `findings` are what it found and changed."""
 
     def __init__(self, header: Header, page: PageContext | None, given: Mapping[str, Any], settings: Settings) -> None:
-        self.findings: list[Finding] = []
+        self.findings: list[ActionFinding] = []
         self._header, self._settings, self._page = header, settings, page
         self._given = dict(given)
         self._rules = _rules(tuple(header.checks.items()))
@@ -90,10 +98,10 @@ class _Checker:
             if element is None:
                 if name:
                     message = f"the page has no element `{name}`, to which `{action.name}` refers"
-                    self.findings.append(Finding("unknown-element", message, "warning"))
+                    self.findings.append(ActionFinding("unknown-element", message, "warning"))
                 continue
-            known = {"hash": element.hash, "kind": element.kind, "text": reference.text or element.text}
-            change: dict[str, Any] = {field: reference.model_copy(update=known)}
+            page_data = {"hash": element.hash, "kind": element.kind, "text": reference.text or element.text}
+            change: dict[str, Any] = {field: reference.model_copy(update=page_data)}
             if field == "element":
                 target = element
                 change["metadata"] = {**action.metadata, **({"element": element.data} if element.data else {})}
@@ -106,16 +114,16 @@ class _Checker:
         kept = {key: getattr(action, key) for key in BaseAction.model_fields}
         kept |= {key: value for key, value in fields.items() if key in rule.model.model_fields}
         changes = FieldDecoder(self._header, self._settings, rule, action.name).fields({**self._given, **fields})
-        made = build_action(rule.model, {**kept, **changes})
+        new_action = build_action(rule.model, {**kept, **changes})
         if any(condition.keys == (KIND,) for condition in rule.conditions):
             kind = " ".join(sorted(element.words)) if element is not None else ""
-            result = f"was read as `{made.type}`" if made.type != action.type else "is kept"
+            result = f"was read as `{new_action.type}`" if new_action.type != action.type else "is kept"
             message = f"`{action.name}` does not match its element, which is `{kind}`, and {result}"
-            self.findings.append(Finding("wrong-element", message, "warning"))
+            self.findings.append(ActionFinding("wrong-element", message, "warning"))
         else:
             defaults = ", ".join([f"`{key}` defaults to {str(value)[:80]}" for key, value in changes.items()])
-            self.findings.append(Finding("default-value", f"`{action.name}` is incomplete: {defaults}", "note"))
-        return made
+            self.findings.append(ActionFinding("default-value", f"`{action.name}` is incomplete: {defaults}", "note"))
+        return new_action
 
 
 @lru_cache(maxsize=64)

@@ -48,9 +48,9 @@ def read_fields(
     for match in matches(_FIELD, text, expected):
         field, value = match[1], match[2]
         name, _, part = field.partition(".")
-        known = name in model.model_fields and name not in PROVENANCE - {"id", "order"}
+        is_known = name in model.model_fields and name not in PROVENANCE - {"id", "order"}
         is_path = field == PATH and field not in model.model_fields
-        if not is_path and (not known or (part and part not in ElementRef.model_fields)):
+        if not is_path and (not is_known or (part and part not in ElementRef.model_fields)):
             raise ValueError(f"`{field}={value}` is not {expected}")
         if value.startswith('"') or value in _BOOLEANS or _NUMBER.fullmatch(value):
             constants[field] = _constant(value, model, field)
@@ -73,9 +73,9 @@ def matches(pattern: re.Pattern[str], text: str, expected: str) -> Iterator[re.M
 def _origin(value: str, named: Groups) -> FieldSource:
     """The arguments that a field is read from."""
     match = _SOURCE.fullmatch(value)
-    known = {*CONVERSIONS, SUBMIT, JSON_TEXT}
-    if match is None or (match[2] and match[2] not in known):
-        conversions = ", ".join(sorted(known))
+    conversion_names = {*CONVERSIONS, SUBMIT, JSON_TEXT}
+    if match is None or (match[2] and match[2] not in conversion_names):
+        conversions = ", ".join(sorted(conversion_names))
         raise ValueError(f"`{value}` is not `source|source`, `x+y` or `source:conversion`; conversions: {conversions}")
     sources: list[tuple[str, ...]] = []
     for source in match[1].split("|"):

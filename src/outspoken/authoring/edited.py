@@ -50,13 +50,15 @@ def use_edited(text: str | None) -> str:
 def _load(text: str) -> str:
     path = registry.grammars_folder() / "my_format.lark"  # what it imports is relative to it
     try:
-        known = read_header(text, "grammar").format
-        if not _NAME.fullmatch(known):
+        format_name = read_header(text, "grammar").format
+        if not _NAME.fullmatch(format_name):
             words = f"is no name: write up to {_LONGEST} of a-z, 0-9 and _, beginning with a letter"
-            line = text[: text.index(known)].count("\n") + 1
-            raise GrammarError("grammar", f"`{known[:_LONGEST]}` {words}", line=line)
-        renamed = _FORMAT.sub(rf"\g<1>{known}{_SUFFIX}", text, count=1)  # what is read in it asks for it by its name
-        return registry.add(f"{known}{_SUFFIX}", renamed, path)
+            line = text[: text.index(format_name)].count("\n") + 1
+            raise GrammarError("grammar", f"`{format_name[:_LONGEST]}` {words}", line=line)
+        renamed = _FORMAT.sub(
+            rf"\g<1>{format_name}{_SUFFIX}", text, count=1
+        )  # what is read in it asks for it by its name
+        return registry.add(f"{format_name}{_SUFFIX}", renamed, path)
     except GrammarError as error:
         raise EditedGrammarError(_one_line(error), [*_errors(text, path, error)][:_MOST]) from None
     except RecursionError:

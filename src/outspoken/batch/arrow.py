@@ -53,14 +53,14 @@ def make_column(values: Sequence[Any], type: DataType) -> Array:
         offsets = [0, *accumulate([len(value) for value in values])]
         return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), items, type=type)
     try:
-        made = pa.array(values, type)
+        column = pa.array(values, type)
     except UnicodeEncodeError:
         from outspoken.results.encoding import replace_surrogates
 
-        made = pa.array([value and replace_surrogates(value) for value in values], type)
-    if isinstance(made, pa.ChunkedArray):
+        column = pa.array([value and replace_surrogates(value) for value in values], type)
+    if isinstance(column, pa.ChunkedArray):
         raise OverflowError("the text of a column is over 2 GB; pass fewer rows at once")
-    return made
+    return column
 
 
 def python_values(array: Array, otherwise: Callable[[Any, ValueError], Any]) -> list[Any]:

@@ -56,20 +56,20 @@ def row_of(reply: Reply, diagnostics: Sequence[Diagnostic] = (), response: Item 
     has_text = has_thoughts = False
     for segment in reply.segments:
         kind = segment.__class__
-        made = _WRITERS.get(kind, _action)(segment)
-        segments.append(made)
+        item = _WRITERS.get(kind, _action)(segment)
+        segments.append(item)
         if kind is Reasoning:
             has_thoughts = True
         elif kind is Text or kind is JsonValue:
             has_text = True
-        elif made[5] not in _COMPLETE:
+        elif item[5] not in _COMPLETE:
             continue
         elif kind is ToolCall:
-            calls.append((made[1], *made[3:5]))
+            calls.append((item[1], *item[3:5]))
         elif kind is Payload:
-            payloads.append((made[1], made[3]))
+            payloads.append((item[1], item[3]))
         else:
-            actions.append((cast("Any", segment).type, made[1], *made[3:5]))
+            actions.append((cast("Any", segment).type, item[1], *item[3:5]))
     return ReadRow(
         reply.format,
         reply.status,
@@ -79,8 +79,10 @@ def row_of(reply: Reply, diagnostics: Sequence[Diagnostic] = (), response: Item 
         calls,
         actions,
         payloads,
-        [_diagnostic(one) for one in (*diagnostics, *reply.diagnostics)] if diagnostics or reply.diagnostics else (),
-        [_repair(one) for one in reply.repairs] if reply.repairs else (),
+        [_diagnostic(remark) for remark in (*diagnostics, *reply.diagnostics)]
+        if diagnostics or reply.diagnostics
+        else (),
+        [_repair(remark) for remark in reply.repairs] if reply.repairs else (),
         reply.needs_more_work,
         json_text(reply.unread) if reply.unread else None,
         len(reply.raw),

@@ -103,18 +103,18 @@ class BatchReader:
 
     def make_batch(self, rows: Rows, read: Sequence[ReadRow], schema: Schema) -> RecordBatch:
         """The batch of rows that were read."""
-        count, made = len(read), columns_of(read, schema)
-        made["file"] = pa.repeat(pa.scalar(rows.file, pa.string()), count)
-        made["line"] = pa.nulls(count, pa.int64()) if rows.lines is None else pa.array(rows.lines, pa.int64())
-        made["id"] = make_column([rows.id_of(row) for row in range(count)], pa.string())
+        count, columns = len(read), columns_of(read, schema)
+        columns["file"] = pa.repeat(pa.scalar(rows.file, pa.string()), count)
+        columns["line"] = pa.nulls(count, pa.int64()) if rows.lines is None else pa.array(rows.lines, pa.int64())
+        columns["id"] = make_column([rows.id_of(row) for row in range(count)], pa.string())
         for name, values in rows.kept.items():
             own = kept_name(name)
-            made[own] = (
+            columns[own] = (
                 values
                 if not isinstance(values, list)
                 else make_column(cast("list[Any]", values), schema.field(own).type)
             )
-        return pa.RecordBatch.from_arrays([made[name] for name in schema.names], schema=schema)
+        return pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)
 
     def rows_of(self, batch: RecordBatch) -> Rows:
         """The columns of a batch that are read."""
@@ -177,9 +177,9 @@ def _values(batch: RecordBatch, name: str, responses: list[Any] | None = None) -
             return RowError("not-utf8", f"`{name}` is not UTF-8 at byte {error.start}")
         return RowError("invalid-column", f"`{name}` cannot be read: {error}")
 
-    found = python_values(_array(batch, name), error_of)
-    for row, value in enumerate(found if responses is not None else ()):
+    values = python_values(_array(batch, name), error_of)
+    for row, value in enumerate(values if responses is not None else ()):
         if isinstance(value, RowError):
-            found[row] = None
+            values[row] = None
             cast("list[Any]", responses)[row] = value
-    return found
+    return values

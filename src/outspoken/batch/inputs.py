@@ -69,20 +69,20 @@ def find_inputs(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
     ones, the folder of results and other folders of results are left out. Raises BatchError if there are none, if one
     cannot be found, or if its suffix is unknown.
     """
-    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    found: dict[str, InputFile] = {}
-    for path in given:
+    names = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    files: dict[str, InputFile] = {}
+    for path in names:
         for name in _files_of(os.fspath(path), out):
             real = os.path.realpath(name)
             if Path(os.path.realpath(out)) in Path(real).parents:
                 raise BatchError(
                     f"the input `{name}` is in the folder of the results, `{out}`; choose another for them"
                 )
-            if real not in found:
-                found[real] = _input_file(len(found), name)
-    if not found:
+            if real not in files:
+                files[real] = _input_file(len(files), name)
+    if not files:
         raise BatchError("there are no input files; name files, folders or patterns")
-    return list(found.values())
+    return list(files.values())
 
 
 def _files_of(name: str, out: Path) -> list[str]:
@@ -97,7 +97,7 @@ def _files_of(name: str, out: Path) -> list[str]:
         matches = sorted(glob.glob(name, recursive=True))
         if not matches:
             raise BatchError(f"no file matches `{name}`")
-        return [one for match in matches for one in (_files_of(match, out) if os.path.isdir(match) else [match])]
+        return [file for match in matches for file in (_files_of(match, out) if os.path.isdir(match) else [match])]
     return [name]
 
 
@@ -140,18 +140,18 @@ def _input_file(number: int, name: str) -> InputFile:
 
 def common_schema(files: Sequence[InputFile], reader: BatchReader) -> Schema:
     """The schema of all results. Raises BatchError if two files disagree, or if one lacks a column."""
-    known: Schema | None = None
+    common: Schema | None = None
     by = ""
     for file in files:
         schema = reader.schema() if file.kind == "lines" else _parquet_schema(file, reader)
-        if known is None:
-            known, by = schema, file.name
-        elif not schema.equals(known):
-            name = next(f.name for f in schema if not f.type.equals(known.field(f.name).type))
-            message = f"the column `{name}` is {known.field(name).type} in `{by}` and {schema.field(name).type} in"
+        if common is None:
+            common, by = schema, file.name
+        elif not schema.equals(common):
+            name = next(f.name for f in schema if not f.type.equals(common.field(f.name).type))
+            message = f"the column `{name}` is {common.field(name).type} in `{by}` and {schema.field(name).type} in"
             raise BatchError(f"{message} `{file.name}`; name one type: `{name}:json`")
-    assert known is not None
-    return known
+    assert common is not None
+    return common
 
 
 def _parquet_schema(file: InputFile, reader: BatchReader) -> Schema:
@@ -161,7 +161,7 @@ def _parquet_schema(file: InputFile, reader: BatchReader) -> Schema:
         raise BatchError(f"`{file.name}` is no Parquet file: {first_line(error)}") from error
     options = reader.options
     try:
-        made = reader.schema(schema)
+        result_schema = reader.schema(schema)
     except BatchError as error:
         raise BatchError(f"{file.name}: {error}") from error
     name = options.text_column
@@ -171,7 +171,7 @@ def _parquet_schema(file: InputFile, reader: BatchReader) -> Schema:
             type = type.value_type
         if str(type) not in _TEXT_TYPES:
             raise BatchError(f"{file.name}: the column `{name}` is {type}; expected text")
-    return made
+    return result_schema
 
 
 def first_line(error: Exception) -> str:
@@ -201,9 +201,9 @@ class UnitCutter:
         with open(file.name, "rb") as raw:
             stream = LineStream(raw, file.compression)
             while not is_plain or offset < file.size:
-                known = self._done((file.number, number))
-                if known is not None and is_plain:
-                    lines, offset = known.lines, offset + known.length
+                done = self._done((file.number, number))
+                if done is not None and is_plain:
+                    lines, offset = done.lines, offset + done.length
                     raw.seek(offset)
                     stream = LineStream(raw, None)
                 else:
@@ -212,7 +212,7 @@ class UnitCutter:
                         break
                     unit = _line_unit(file, number, first, data, stream.dropped, offset if is_plain else raw.tell())
                     lines, offset = unit.lines, offset + unit.length
-                    if known is None:
+                    if done is None:
                         yield unit
                 number, first = number + 1, first + lines
         if is_plain and offset < file.size:

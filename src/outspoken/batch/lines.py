@@ -50,19 +50,19 @@ class LineReader:
             except UnicodeDecodeError as error:
                 return RowError("not-utf8", f"the line is not UTF-8 at byte {error.start + 1}")
         try:
-            found: Any = _decode(line)
+            decoded: Any = _decode(line)
         except json.JSONDecodeError:  # what it says, and of which place, depends on the version of Python
             return RowError("not-json", "the line is not JSON")
         except RecursionError:
             return RowError("not-json", "the line is nested too deeply")
         except ValueError:
             return RowError("not-json", "the line has a number with too many digits")
-        if found.__class__ is not dict:
-            return RowError("not-an-object", f"the line is {kind_of(found)}; expected an object")
+        if decoded.__class__ is not dict:
+            return RowError("not-an-object", f"the line is {kind_of(decoded)}; expected an object")
         for needle, head in zip(self._needles, self._heads, strict=True):
             if line.count(needle) > 1 and _differs(line, head):
                 return RowError("repeated-column", f"the line has `{head}` twice, with other values")
-        return found
+        return decoded
 
     def _column(self, objects: Sequence[Any], name: str, *, required: bool = False) -> list[Any]:
         """The values of a column. If it is required, a row without it has an error in its place."""

@@ -151,14 +151,14 @@ def _kept(given: object) -> tuple[str, ...]:
     """The columns to keep, checked."""
     if isinstance(given, str) or not isinstance(given, Sequence):
         raise BatchError(f"`keep` is {given!r}; expected a list of names of columns")
-    found = [check_type(one, str, "keep") for one in cast("Sequence[object]", given)]
+    columns = [check_type(column, str, "keep") for column in cast("Sequence[object]", given)]
     names: list[str] = []
-    for one in found:
-        name, colon, kind = one.rpartition(":")
+    for column in columns:
+        name, colon, kind = column.rpartition(":")
         if colon and kind not in KEPT_KINDS:
             raise BatchError(f"`keep` gives `{name}` the type `{kind}`; expected one of {', '.join(KEPT_KINDS)}")
         names.append(name if colon else kind)
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise BatchError(f"`keep` has the column `{twice}` twice; name it once")
-    return tuple(found)
+    return tuple(columns)

@@ -89,16 +89,16 @@ class OutputFolder:
             self._check_free()
             self.path.mkdir(parents=True, exist_ok=True)
             self._take_lock()
-            known = self._known_manifest()
-            if restart and known is not None:
+            earlier = self._known_manifest()
+            if restart and earlier is not None:
                 self._clear()
-                known = None
-            if known is not None:
-                _compare(known, manifest, self.path)
+                earlier = None
+            if earlier is not None:
+                _compare(earlier, manifest, self.path)
             for name in ("parts", "quarantine"):
                 (self.path / name).mkdir(exist_ok=True)
             self._remove_unfinished()
-            if known is None:
+            if earlier is None:
                 self._write(MANIFEST, json.dumps(manifest, ensure_ascii=False, indent=2))
             self._open_journal(manifest["output"])
         except OSError as error:
@@ -137,8 +137,8 @@ class OutputFolder:
         if not path.exists():
             return None
         try:
-            found = json.loads(path.read_bytes())
-            if found["kind"] != _KIND or found["layout"] != _LAYOUT:
+            manifest = json.loads(path.read_bytes())
+            if manifest["kind"] != _KIND or manifest["layout"] != _LAYOUT:
                 raise ValueError("another kind")
         except OSError as error:
             raise BatchError(f"cannot read `{path}`: {reason_of(error)}") from error
@@ -146,7 +146,7 @@ class OutputFolder:
             raise BatchError(
                 f"`{path}` is not the manifest of a batch of this version; choose another folder"
             ) from error
-        return found
+        return manifest
 
     def _clear(self) -> None:
         """Remove the results of the batch that is here, and nothing else. Its manifest goes last."""

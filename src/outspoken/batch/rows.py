@@ -266,10 +266,10 @@ def last_answer(messages: Any) -> str | dict[str, Any]:
     for message in reversed(cast("list[Any]", messages)):
         if not isinstance(message, dict):
             raise UnreadableRowError("not-text", f"a message is {kind_of(message)}; expected an object")
-        found = cast("dict[str, Any]", message)
-        role = found.get("role", found.get("from"))
+        fields = cast("dict[str, Any]", message)
+        role = fields.get("role", fields.get("from"))
         if isinstance(role, str) and role.lower() in _ASSISTANTS:
-            return _answer(found)
+            return _answer(fields)
     raise UnreadableRowError("no-answer", "no message is of the assistant")
 
 

@@ -100,11 +100,11 @@ class _Batch:
         """Read all units that are not done."""
         units = self._units(cutter)
         first = next(units, None)
-        known = self._results.path / SUMMARY
-        if first is None and known.exists():
+        summary_file = self._results.path / SUMMARY
+        if first is None and summary_file.exists():
             return self._summary(workers)  # there was nothing left to do
         try:
-            known.unlink(missing_ok=True)
+            summary_file.unlink(missing_ok=True)
             if first is not None:
                 with pool:
                     for unit, counts in pool.run(chain([first], units)):

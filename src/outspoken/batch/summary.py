@@ -113,19 +113,19 @@ class Summary:
             rows.append(_status_row("all", merged))
         lines = aligned(rows)
         if total.quarantine:
-            found = [(code, f"{count:,}") for code, count in sorted(total.quarantine.items())]
-            lines += ["", *aligned([("quarantine", "rows"), *found])]
+            reasons = [(code, f"{count:,}") for code, count in sorted(total.quarantine.items())]
+            lines += ["", *aligned([("quarantine", "rows"), *reasons])]
         return "\n".join([*lines, "", *self._notes()])
 
     def _notes(self) -> list[str]:
         total = self.total
         read = f"{total.lines:,} lines of {self.files:,} files: {total.rows:,} rows read"
         parts = [f"{total.quarantined:,} in quarantine", *([f"{total.blank:,} blank lines"] if total.blank else [])]
-        found = f"{total.tool_calls:,} calls, {total.actions:,} actions, {total.payloads:,} payloads"
+        requests = f"{total.tool_calls:,} calls, {total.actions:,} actions, {total.payloads:,} payloads"
         speed = f"{self.seconds:,.1f} s with {self.workers} workers: {self.rows_per_second:,.0f} rows a second"
         lines = [
             f"{read}, {', '.join(parts)}",
-            f"{found}, {total.repairs:,} repairs, {total.diagnostics:,} diagnostics",
+            f"{requests}, {total.repairs:,} repairs, {total.diagnostics:,} diagnostics",
         ]
         lines.append(speed)
         return lines if self.complete else [*lines, "not complete: run the same command again to go on"]

@@ -57,12 +57,12 @@ def read_table(table: ArrowTable, options: BatchOptions | None = None) -> Any:
     if not hasattr(table, "__arrow_c_stream__"):
         raise TypeError(f"`table` is {kind_of(table)}; expected a table with `__arrow_c_stream__`")
     try:
-        given = pa.RecordBatchReader.from_stream(table)
+        batches = pa.RecordBatchReader.from_stream(table)
     except (ValueError, TypeError) as error:
-        reason = "; ".join([str(one) for one in error.args]) or type(error).__name__
+        reason = "; ".join([str(detail) for detail in error.args]) or type(error).__name__
         raise BatchError(f"the table has no columns of Arrow: {reason}; pass only the columns that are read") from error
-    schema = schema_of(given.schema, options)
-    return pa.Table.from_batches(list(read_batches(given, options)) if given.schema.names else [], schema=schema)
+    schema = schema_of(batches.schema, options)
+    return pa.Table.from_batches(list(read_batches(batches, options)) if batches.schema.names else [], schema=schema)
 
 
 def read_batches(batches: Iterable[RecordBatch], options: BatchOptions | None = None) -> Iterator[RecordBatch]:
@@ -79,7 +79,7 @@ def read_batches(batches: Iterable[RecordBatch], options: BatchOptions | None = 
 def _read(batch: RecordBatch, reader: BatchReader) -> Iterator[RecordBatch]:
     """Read a batch; in halves if a column of the result holds too much text."""
     try:
-        made = reader(batch)
+        result = reader(batch)
     except OverflowError:
         half = batch.num_rows // 2
         if not half:
@@ -87,7 +87,7 @@ def _read(batch: RecordBatch, reader: BatchReader) -> Iterator[RecordBatch]:
         yield from _read(batch.slice(0, half), reader)
         yield from _read(batch.slice(half), reader)
     else:
-        yield made
+        yield result
 
 
 def schema_of(given: Schema, options: BatchOptions | None = None) -> Schema:

@@ -75,8 +75,10 @@ def _sentence(error: click.ClickException) -> str:
     if isinstance(error, click.NoSuchOption) and context:
         if isinstance(context.command, click.Group):
             help = f"options follow the command, as in `{path} {next(iter(context.command.commands))} --json`"
-        known = [name for param in context.command.get_params(context) for name in param.opts if name.startswith("--")]
-        return f"there is no option `{error.option_name}`{did_you_mean(error.option_name, known) or f'; {help}'}"
+        options = [
+            name for param in context.command.get_params(context) for name in param.opts if name.startswith("--")
+        ]
+        return f"there is no option `{error.option_name}`{did_you_mean(error.option_name, options) or f'; {help}'}"
     if isinstance(error, click.BadParameter) and not isinstance(error, click.MissingParameter) and error.param:
         return f"{_place(error.param)}: {error.message.rstrip('.')}; {help}"
     if isinstance(error, click.MissingParameter) and isinstance(error.param, click.Option):

@@ -175,7 +175,7 @@ _auto = format_option()
 def reading_options(
     *more: Callable[[Any], Any], format: Callable[[Any], Any] = _auto, finish_reason: bool = True
 ) -> Callable[[_F], _F]:
-    """Declare the options of `Reading`, and `more`. A provider's stream has its own finish reason."""
+    """Declare the options of `ReadingOptions`, and `more`. A provider's stream has its own finish reason."""
     names = ["tools", "screen", "prefix", *(["finish-reason"] if finish_reason else []), "repair"]
     return option_group("Reading", *more, format, *[SHARED[name] for name in names])
 
@@ -191,7 +191,7 @@ def output_options(json: str, *more: Callable[[Any], Any]) -> Callable[[_F], _F]
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadingOptions:
     """How responses are read: the options of `Parser`, and what is known of a response."""
 
     format: str | None
@@ -202,7 +202,7 @@ class Reading:
     finish_reason: str | None
 
     @classmethod
-    def of(cls, given: dict[str, Any]) -> Reading:
+    def of(cls, given: dict[str, Any]) -> ReadingOptions:
         """Take the values of `reading_options` out of those that a command was given."""
         names = ("format", "tools", "screen", "prefix", "repair", "finish_reason")
         return cls(*[given.pop(name, None) for name in names])

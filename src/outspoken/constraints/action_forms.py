@@ -51,15 +51,15 @@ class ActionForms:
     def actions(self, hole: Hole) -> dict[Hole, Form]:
         """All actions that stand in a hole."""
         if self._known is None:
-            found: dict[Hole, list[Form]] = {}
-            for one in self._paths:
-                for (first, last), form in _Action(self, one, self._with_screen(one.usage)).spans().items():
+            by_hole: dict[Hole, list[Form]] = {}
+            for path in self._paths:
+                for (first, last), form in _Action(self, path, self._with_screen(path.usage)).spans().items():
                     whole = self._skeleton.joined.get(action_hole(first, last))
                     if whole is not None:
-                        found.setdefault(whole, []).append(form)
+                        by_hole.setdefault(whole, []).append(form)
             self._known = {
                 whole: self.grammar.rule("action", seq(choice(options), Literal(self._end_of(whole))))
-                for whole, options in found.items()
+                for whole, options in by_hole.items()
             }
         return {hole: self._known[hole]} if hole in self._known else {}
 
@@ -134,7 +134,7 @@ class _Action(Arguments):
         elif hole.role in ("id", "index"):
             yield self._forms.values.number(hole), hole, at
         elif hole.role == "arguments" and number == 0:
-            whole = choice([self._forms.object(hole, one, self._usage) for one in self._objects()])
+            whole = choice([self._forms.object(hole, member, self._usage) for member in self._objects()])
             yield whole, hole, (len(self._arguments), True)
         elif hole.role == "value" and number < len(self._arguments):
             if self._arguments[number][0].startswith("$"):
@@ -152,7 +152,7 @@ class _Action(Arguments):
         """An argument with its key, and the last hole of it."""
         key = self._arguments[at][0]
         terminals = self._paths.keys.get((key, hole))
-        is_word = any(known == key and not written for (known, _), written in self._paths.keys.items())
+        is_word = any(word == key and not written for (word, _), written in self._paths.keys.items())
         if terminals is None or (terminals and is_word):
             return
         if not terminals:

@@ -13,14 +13,14 @@ from outspoken.results.actions.base import BaseAction
 from outspoken.results.replies import Segment
 
 from .action_words import Usage
-from .skeleton import REASONING, TEXT, Hole, Step, steps_of, written_path
+from .skeleton import REASONING, TEXT, Hole, SkeletonStep, steps_of, written_path
 
 
 class _Path(NamedTuple):
     """A rendered action: its holes, and the names of its arguments."""
 
     action: BaseAction
-    steps: list[Step]
+    steps: list[SkeletonStep]
     keys: list[str]
 
     @property
@@ -79,28 +79,28 @@ def learned(usage: Usage) -> ActionPaths | None:
     What stands before an action may change how it is written.
     """
     required, optional = usage.fields(required=True), usage.fields(required=False)
-    found: ActionPaths | None = None
+    paths: ActionPaths | None = None
     learnt: set[str] = set()
     needs: set[str] = set()
     for lead in ((), (TEXT,), (REASONING,)):
         bare = _rendered(usage, required, lead)
-        if found is not None and bare is not None and bare.ends in found.spans:
+        if paths is not None and bare is not None and bare.ends in paths.spans:
             continue
-        for fields in [required, *[[*required, one] for one in optional], [*required, *optional]]:
+        for fields in [required, *[[*required, optional_field] for optional_field in optional], [*required, *optional]]:
             path = bare if fields == required else _rendered(usage, fields, lead)
             if path is None:
                 continue
-            found = found or ActionPaths(usage)
-            found.add(path)
+            paths = paths or ActionPaths(usage)
+            paths.add(path)
             learnt |= set(fields)
             if bare is None and not lead:
                 needs |= {*fields} - {*required}  # the fields of the shortest actions
                 if len(fields) > len(required) + 1 and needs == {*fields} - {*required}:
                     return learned(_with_fewest(usage, fields))
-    if found is None:
+    if paths is None:
         return None
     needed = tuple([name for name in optional if name in needs])
-    return replace(found, usage=usage.with_fields(learnt), needs=needed, nested=_always(usage))
+    return replace(paths, usage=usage.with_fields(learnt), needs=needed, nested=_always(usage))
 
 
 def _with_fewest(usage: Usage, fields: list[str]) -> Usage:

@@ -14,7 +14,7 @@ from outspoken.results.actions.base import BaseAction
 
 from .action_paths import ActionPaths, learned
 from .action_words import kind_of, usages
-from .skeleton import REASONING, TEXT, Hole, Skeleton, Step, a_call, merged, skeleton_of, steps_of, written_path
+from .skeleton import REASONING, TEXT, Hole, Skeleton, SkeletonStep, a_call, merged, skeleton_of, steps_of, written_path
 
 #: Actions of so many kinds are rendered beside each other.
 _MOST_PAIRS = 5
@@ -29,8 +29,8 @@ def action_hole(first: Hole, last: Hole) -> Hole:
 def add_actions(skeleton: Skeleton, paths: Iterable[ActionPaths]) -> None:
     """Add to a skeleton how actions stand beside each other and beside all else."""
     kinds: dict[Hole, BaseAction] = {}
-    for one in paths:
-        for (first, last), action in one.spans.items():
+    for path in paths:
+        for (first, last), action in path.spans.items():
             kinds.setdefault(action_hole(first, last), action)
     for response in _responses(list(kinds.values()), has_calls=skeleton.has("name")):
         rendered = written_path(response, skeleton.format)
@@ -48,14 +48,14 @@ def _responses(actions: list[BaseAction], *, has_calls: bool) -> Iterator[list[A
         for lead in ([], [text], [reasoning], [reasoning, text], [text, reasoning]):
             # what follows the first kinds shows where the others stand as well
             yield from ([*lead, action, *rest] for rest in (rests if number < _MOST_PAIRS or not lead else rests[:1]))
-        for other in [*few, *([action] if all(one is not action for one in few) else [])]:
+        for other in [*few, *([action] if all(few_action is not action for few_action in few) else [])]:
             yield from ([action, other], [action, text, other], [action, reasoning, other], [other, action, text])
             yield from ([text, action, other], [reasoning, other, action], [other, action, other, action])
         if has_calls:
             yield from ([a_call("string"), action], [action, a_call("string")], [a_call(), text, action])
 
 
-def _steps(rendered: Rendered, acted: set[int]) -> Iterator[Step]:
+def _steps(rendered: Rendered, acted: set[int]) -> Iterator[SkeletonStep]:
     """The holes of what was rendered, each action as one; at last the end."""
     for number, some in groupby(steps_of(rendered), lambda step: step.item):
         if number not in acted:
@@ -64,7 +64,7 @@ def _steps(rendered: Rendered, acted: set[int]) -> Iterator[Step]:
         parts = list(some)
         first, last = parts[0], parts[-1]
         text = first.text + "".join([part.literal + part.text for part in parts[1:]])
-        yield Step(first.literal, action_hole(first.hole, last.hole), number, text, last.config)
+        yield SkeletonStep(first.literal, action_hole(first.hole, last.hole), number, text, last.config)
 
 
 def merged_skeleton(format: str) -> tuple[Automaton, Skeleton]:
@@ -89,7 +89,7 @@ def learned_actions(automaton: Automaton) -> tuple[ActionPaths, ...]:
 @lru_cache(maxsize=256)
 def ends_actions_with_code(automaton: Automaton) -> bool:
     """Does a text in an action end the block of code round it, if a block of code ends in the text?"""
-    for usage in [one.usage for one in learned_actions(automaton)]:
+    for usage in [path.usage for path in learned_actions(automaton)]:
         rule, required, format = usage.rule, usage.fields(required=True), usage.header.format
         for name in [group.field for group in usage.groups if group.field and not rule.is_path(group.field)]:
             action = usage.sample([*required, name]) if kind_of(rule, name).reader == "text" else None

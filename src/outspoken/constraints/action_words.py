@@ -138,7 +138,7 @@ def _conditions(rule: MappingRule) -> Iterator[Group]:
 
 def _fields(rule: MappingRule, schemas: FieldSchemas) -> Iterator[Group]:
     """The arguments of the fields, as the conditions of the line limit them. Fields that are in one object are one."""
-    found: dict[str, Group] = {}
+    groups: dict[str, Group] = {}
     for name, origin in rule.origins.items():
         arguments = schemas.arguments(rule, name, origin)
         required = arguments[0].required
@@ -150,17 +150,17 @@ def _fields(rule: MappingRule, schemas: FieldSchemas) -> Iterator[Group]:
         if any(argument.schema == {"enum": []} for argument in arguments):
             continue
         key = arguments[0].path[0]
-        if key in found and len(arguments[0].path) > 1:
-            known = found[key]
-            found[key] = replace(
-                known,
-                fields=(*known.fields, name),
-                arguments=(*known.arguments, *arguments),
-                required=known.required or required,
+        if key in groups and len(arguments[0].path) > 1:
+            group = groups[key]
+            groups[key] = replace(
+                group,
+                fields=(*group.fields, name),
+                arguments=(*group.arguments, *arguments),
+                required=group.required or required,
             )
         else:
-            found[key] = Group((name,), tuple(arguments), required)
-    yield from found.values()
+            groups[key] = Group((name,), tuple(arguments), required)
+    yield from groups.values()
 
 
 def _limited(argument: Argument, condition: Condition) -> Argument:
@@ -299,9 +299,9 @@ def example(rule: MappingRule, field: str, header: Header) -> Any:
         "texts": ["ab"], "integer": 2, "number": 3, "seconds": 2, "boolean": True, "identifier": "12",
         "entries": [{"k": 1}], "object": {"k": 1}, "element": ElementRef.of({"id": "12"}),
     }  # fmt: skip
-    found = examples.get(kind.reader)
+    sample = examples.get(kind.reader)
     is_web = "web" in (rule.origins[field].conversion if field in rule.origins else "")
-    return "https://a.com/b" if is_web else 0.5 if field == "confidence" else found
+    return "https://a.com/b" if is_web else 0.5 if field == "confidence" else sample
 
 
 def _places(header: Header) -> list[Point]:

@@ -136,7 +136,7 @@ def determinize(nfa: Nfa, ends: frozenset[int], *, excludes: bool, limit: int) -
 
     Raises TooLargeError if it needs more than `limit` states.
     """
-    classes, found = partition([chars for steps in nfa.steps for chars, _ in steps])
+    classes, classes_of = partition([chars for steps in nfa.steps for chars, _ in steps])
     ended = sum([1 << end for end in ends])
 
     @cache
@@ -147,11 +147,13 @@ def determinize(nfa: Nfa, ends: frozenset[int], *, excludes: bool, limit: int) -
             more = {*nfa.jumps[waiting.pop()]} - reached
             reached |= more
             waiting += more
-        return sum([1 << one for one in reached if nfa.steps[one] or one in ends])
+        return sum(
+            [1 << reached_state for reached_state in reached if nfa.steps[reached_state] or reached_state in ends]
+        )
 
     @cache
     def ways(state: int) -> list[tuple[int, int]]:
-        return [(at, closure(target)) for chars, target in nfa.steps[state] for at in found[chars]]
+        return [(at, closure(target)) for chars, target in nfa.steps[state] for at in classes_of[chars]]
 
     def targets_of(subset: int) -> list[int | None]:
         reached = [0] * len(classes)

@@ -167,10 +167,10 @@ class Builder:
                 continue
             if following.role not in ("end", "text"):
                 trimmed = "TEXT" in self._automaton.trims
-                found = border_behind(self._skeleton, target, following, between, trimmed=trimmed)
-                if found is None or following.role == "reasoning":
+                border_found = border_behind(self._skeleton, target, following, between, trimmed=trimmed)
+                if border_found is None or following.role == "reasoning":
                     continue
-                border = found
+                border = border_found
                 if border.chars and hole == START:
                     may_be_empty = border.may_be_empty
                 elif border.chars:  # without text, the literal stands right behind the hole
@@ -214,8 +214,8 @@ class Builder:
             end = common_beginning(literals)
             for literal in literals:
                 for special in self._special:
-                    for found in re.finditer(re.escape(special), literal):
-                        if found.start() < len(end) < found.end():
-                            end = end[: found.start()]
+                    for token in re.finditer(re.escape(special), literal):
+                        if token.start() < len(end) < token.end():
+                            end = end[: token.start()]
             self._ends[hole] = end
         return self._ends[hole]

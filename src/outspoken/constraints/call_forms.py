@@ -57,18 +57,18 @@ class TaggedForms:
 
     def value(self, schema: Any, path: str, kinds: frozenset[str] = TYPES) -> Form:
         """The text or the elements of an element."""
-        known = merged_schema(schema, self._root)
+        merged = merged_schema(schema, self._root)
         if self._depth > 8:
             return NOTHING
         self._depth += 1
         options = [self._bare.value(schema, path, kinds & _SCALARS)]
-        declared = known.get("type", [])
+        declared = merged.get("type", [])
         listed = [declared] if isinstance(declared, str) else declared
         if "object" in listed:
-            options.append(self._some(known, path))
+            options.append(self._some(merged, path))
         if "array" in listed:
-            item = self._element("item", known.get("items", True), f"{path}[]")
-            options.append(Repeat(item, max(int(known.get("minItems", 0)), 1), known.get("maxItems")))
+            item = self._element("item", merged.get("items", True), f"{path}[]")
+            options.append(Repeat(item, max(int(merged.get("minItems", 0)), 1), merged.get("maxItems")))
         self._depth -= 1
         return choice(options)
 
@@ -198,13 +198,13 @@ class Arguments:
     def _behind(self, hole: Hole, at: Progress) -> dict[Hole, Form]:
         """What may follow a hole."""
         if (hole, at) not in self._known:
-            found: dict[Hole, list[Form]] = {}
+            by_hole: dict[Hole, list[Form]] = {}
             if (end := self.end(hole, at)) != NOTHING:
-                found[hole] = [end]
+                by_hole[hole] = [end]
             for target, literal in self.inner.get(hole, {}).items():
                 if target.role != "value" or hole.role != "key":
-                    self._step(target, literal, at, found)
-            joined: dict[Hole, Form] = {last: choice(options) for last, options in found.items()}
+                    self._step(target, literal, at, by_hole)
+            joined: dict[Hole, Form] = {last: choice(options) for last, options in by_hole.items()}
             if self.is_shared(hole, at):
                 joined = {last: self.grammar.rule("rest", form) for last, form in joined.items()}
             self._known[hole, at] = joined

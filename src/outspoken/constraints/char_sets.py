@@ -78,8 +78,8 @@ def chars_of(node: syntax.Chars, *, ignores_case: bool = False) -> CharSet:
         letters = [chr(code) for low, high in ranges if high - low < 128 for code in range(low, high + 1)]
         cased = {other for char in letters for other in (char.lower(), char.upper()) if len(other) == 1}
         ranges += [(ord(char), ord(char)) for char in cased]
-    found = char_set(ranges)
-    return negated(found) if node.negated else both(found, ANY_CHAR)
+    chars = char_set(ranges)
+    return negated(chars) if node.negated else both(chars, ANY_CHAR)
 
 
 def partition(sets: Iterable[CharSet]) -> tuple[list[CharSet], dict[CharSet, tuple[int, ...]]]:
@@ -101,5 +101,5 @@ def partition(sets: Iterable[CharSet]) -> tuple[list[CharSet], dict[CharSet, tup
         inside ^= borders[border]
         at = border
     classes = [char_set(some) for some in ranges.values()]
-    found = {chars: tuple([at for at, held in enumerate(ranges) if held >> n & 1]) for chars, n in numbers.items()}
-    return classes, found
+    by_set = {chars: tuple([at for at, held in enumerate(ranges) if held >> n & 1]) for chars, n in numbers.items()}
+    return classes, by_set

@@ -169,25 +169,25 @@ def constraint(
     """
     name = registry.resolve(check_type(format, str, "format"))
     automaton, skeleton = merged_skeleton(name)
-    known = Tools.of(tools)
+    known_tools = Tools.of(tools)
     check_type(tool_choice, str, "tool_choice")
     check_optional(max_calls, int, "max_calls")
-    called = acting_tools(automaton.tables.header, known) if skeleton.has("name") else frozenset[str]()
-    acted = _actions(automaton, known, called, actions, tool_choice, check_optional(screen, Screen, "screen"))
-    wishes = _wishes(known, acted, tool_choice, max_calls if parallel else 1, reasoning)
-    if known is not None and called:
-        known = known.only(*[name for name in known.names if name not in called])
+    called = acting_tools(automaton.tables.header, known_tools) if skeleton.has("name") else frozenset[str]()
+    acted = _actions(automaton, known_tools, called, actions, tool_choice, check_optional(screen, Screen, "screen"))
+    wishes = _wishes(known_tools, acted, tool_choice, max_calls if parallel else 1, reasoning)
+    if known_tools is not None and called:
+        known_tools = known_tools.only(*[name for name in known_tools.names if name not in called])
     if wishes.least and acted is None and not skeleton.has("name"):
         raise ConstraintError(name, ["the format has no way to write tool calls"])
     if reasoning == "required" and not skeleton.has("reasoning"):
         raise ConstraintError(name, ["the format has no way to write reasoning"])
-    if known is not None and tool_choice not in ("auto", "none", "required"):
-        known = known.only(*known.names & {tool_choice})
+    if known_tools is not None and tool_choice not in ("auto", "none", "required"):
+        known_tools = known_tools.only(*known_tools.names & {tool_choice})
     if isinstance(special_tokens, str):
         raise TypeError("`special_tokens` is a str; expected a list of markers")
     special = (*special_tokens, *added_tokens(tokenizer))
     opened = check_optional(prefix, str, "prefix")
-    grammar = Builder(skeleton, automaton, known, wishes, special, opened, acted).build()
+    grammar = Builder(skeleton, automaton, known_tools, wishes, special, opened, acted).build()
     if not grammar.has_texts([grammar.root]):
         words = "no response can be written that the schemas of the tools and the options admit"
         raise ConstraintError(name, grammar.warnings or [words])
@@ -221,12 +221,14 @@ def _actions(
         missing = [f"{word}: actions that hold others are left out" for word in nested_words(header)]
         return Actions(learned, screen, missing) if learned else None
     listed = actions or []
-    known = {word for one in learned for word in _words(one)}
-    if unknown := [word for word in listed if word not in known]:
+    known_words = {word for paths in learned for word in _words(paths)}
+    if unknown := [word for word in listed if word not in known_words]:
         raise ConstraintError(header.format, [f"the format has no action `{word}`" for word in unknown])
     names = {normalize_word(name, header.any_case) for name in called}
     kept = [
-        one for one in learned if _words(one) & {*listed} or normalize_word(one.usage.name, header.any_case) in names
+        paths
+        for paths in learned
+        if _words(paths) & {*listed} or normalize_word(paths.usage.name, header.any_case) in names
     ]
     own = "calls of it are actions, whose arguments are those of the format's words"
     return Actions(tuple(kept), screen, [f"{name}: {own}" for name in sorted(called)])

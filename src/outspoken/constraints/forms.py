@@ -127,13 +127,13 @@ def seq(*parts: Form) -> Form:
     """Parts one after the other, in the simplest form."""
     flat: list[Form] = []
     for part in parts:
-        for one in part.parts if isinstance(part, Seq) else (part,):
-            if isinstance(one, Choice) and not one.options:
+        for part_form in part.parts if isinstance(part, Seq) else (part,):
+            if isinstance(part_form, Choice) and not part_form.options:
                 return NOTHING
-            if isinstance(one, Literal) and flat and isinstance(flat[-1], Literal):
-                flat[-1] = Literal(flat[-1].text + one.text)
-            elif not isinstance(one, Literal) or one.text:
-                flat.append(one)
+            if isinstance(part_form, Literal) and flat and isinstance(flat[-1], Literal):
+                flat[-1] = Literal(flat[-1].text + part_form.text)
+            elif not isinstance(part_form, Literal) or part_form.text:
+                flat.append(part_form)
     return flat[0] if len(flat) == 1 else Seq(tuple(flat))
 
 

@@ -55,7 +55,7 @@ def excluded_patterns(
     These are the markers that may follow, as their patterns read them, and half of a marker that is recognised with a
     mistake. In text and in values, these are all markers; in values, also what shows that a closing marker is missing.
     """
-    found: dict[str, None] = {}
+    patterns: dict[str, None] = {}
     written: dict[str, None] = {}
     literals: set[str] = set()
     for config in configs:
@@ -65,10 +65,10 @@ def excluded_patterns(
             if step.replaces:
                 written[step.inserted.strip()] = None
             elif _may_stand_in_text(step):
-                found[plain_pattern(step.terminal.regex)] = None
+                patterns[plain_pattern(step.terminal.regex)] = None
                 if config.value_config is not None or not is_text:
                     written |= dict.fromkeys(written_forms(step.terminal))
-        found |= dict.fromkeys([plain_pattern(closer.regex) for closer in config.missing_closers])
+        patterns |= dict.fromkeys([plain_pattern(closer.regex) for closer in config.missing_closers])
     with_all = is_text or is_value
     markers = [m for m in written_markers(automaton.tables) if is_distinct_marker(m)] if with_all else []
     for marker in [*markers, *written]:
@@ -77,8 +77,8 @@ def excluded_patterns(
         elif is_distinct_marker(marker):
             literals.add(marker)
             if is_text and marker[:-1].isalpha() and not marker[-1].isalnum():  # without its sign, before the next line
-                found[f"{escape(marker[:-1])}[\\t ]*\\n"] = None
-    return tuple(sorted({*_without_common(found, literals), *map(escape, _shortest(literals))}))
+                patterns[f"{escape(marker[:-1])}[\\t ]*\\n"] = None
+    return tuple(sorted({*_without_common(patterns, literals), *map(escape, _shortest(literals))}))
 
 
 class BareText(NamedTuple):

@@ -28,8 +28,8 @@ def heads(form: Form, grammar: Grammar, depth: int = 0) -> list[tuple[str, Form]
     if isinstance(form, Rule):
         return heads(grammar.rules[form.name], grammar, depth + 1)
     if isinstance(form, Choice):
-        found = [heads(option, grammar, depth) for option in form.options]
-        return None if None in found else [head for some in found for head in some or ()]
+        by_option = [heads(option, grammar, depth) for option in form.options]
+        return None if None in by_option else [head for some in by_option for head in some or ()]
     if isinstance(form, Seq):
         first = heads(form.parts[0], grammar, depth)
         rest = seq(*form.parts[1:])
@@ -100,7 +100,9 @@ def _joined(found: list[tuple[str, Form]], text: FreeText, special: re.Pattern[s
     for some in groups.values():
         size = len(common_beginning([literal for literal, _ in some]))
         if special is not None:
-            divided = [one.start() for literal, _ in some for one in special.finditer(literal) if one.end() > size]
+            divided = [
+                token.start() for literal, _ in some for token in special.finditer(literal) if token.end() > size
+            ]
             size = min([size, *divided])
         begun = some[0][0][:size]
         if len(some) == 1 or not size or without(text.excluded).reads(begun):
@@ -131,9 +133,9 @@ def with_ends(form: Form, grammar: Grammar, special: re.Pattern[str] | None = No
                 rest, behind = seq(*form.parts[index + 1 :]), form.parts[index + 1]
                 if isinstance(behind, Literal) and not without(part.excluded).reads(behind.text):
                     continue
-                found = ends_of(part, rest, grammar, special)
-                if found is not None:
-                    options = [seq(part, Literal(text), with_ends(after, grammar, special)) for text, after in found]
+                ends = ends_of(part, rest, grammar, special)
+                if ends is not None:
+                    options = [seq(part, Literal(text), with_ends(after, grammar, special)) for text, after in ends]
                     return seq(*form.parts[:index], choice(options))
         return seq(*[with_ends(part, grammar, special) if not isinstance(part, Rule) else part for part in form.parts])
     if isinstance(form, Choice):

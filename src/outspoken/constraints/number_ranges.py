@@ -111,10 +111,10 @@ def _between(low: str, high: str | None, low_excluded: bool, high_excluded: bool
         return [_REST] if low_excluded else ["", _REST]
     if low and high and low[0] == high[0]:
         return [low[0] + rest for rest in _between(low[1:], high[1:], low_excluded, high_excluded)]
-    found = [low[0] + rest for rest in _between(low[1:], None, low_excluded)] if low else [""] * (not low_excluded)
-    found += _tails(chr(ord(low[0]) + 1) if low else "0", chr(ord(high[0]) - 1) if high else "9")
+    fractions = [low[0] + rest for rest in _between(low[1:], None, low_excluded)] if low else [""] * (not low_excluded)
+    fractions += _tails(chr(ord(low[0]) + 1) if low else "0", chr(ord(high[0]) - 1) if high else "9")
     ends = _between("", high[1:], False, high_excluded) if high else []
-    return [*found, *[f"{high[0]}{rest}" for rest in ends if high and (rest or high[0] != "0")]]
+    return [*fractions, *[f"{high[0]}{rest}" for rest in ends if high and (rest or high[0] != "0")]]
 
 
 def _bounds(schema: dict[str, Any]) -> tuple[_Limit | None, _Limit | None]:

@@ -65,44 +65,44 @@ def _length(pattern: str) -> int:
 
 def _up_to_sign(nodes: syntax.Sequence) -> tuple[syntax.Sequence, bool]:
     """The nodes up to the first sign that they need, and whether there is one."""
-    found: list[syntax.Node] = []
+    leading: list[syntax.Node] = []
     for node in nodes:
         if isinstance(node, syntax.Group):
             body, ends = _up_to_sign(node.body)
-            found.append(node._replace(body=body))
+            leading.append(node._replace(body=body))
         elif isinstance(node, syntax.Alternatives):
             branches = [_up_to_sign(branch) for branch in node.branches]
             ends = all(ended for _, ended in branches)
-            found.append(syntax.Alternatives(tuple([body for body, _ in branches])) if ends else node)
+            leading.append(syntax.Alternatives(tuple([body for body, _ in branches])) if ends else node)
         else:
-            found.append(node)
+            leading.append(node)
             ends = (
                 isinstance(node, syntax.Chars)
                 and node.only_literals
                 and not any(char.isalnum() or char.isspace() for char in node.literals)
             )
         if ends:
-            return tuple(found), True
-    return tuple(found), False
+            return tuple(leading), True
+    return tuple(leading), False
 
 
 def _beginning(nodes: syntax.Sequence, size: int) -> syntax.Sequence:
     """The first nodes of a sequence, and of each alternative in it. What holds the whole holds its beginning."""
-    found: list[syntax.Node] = []
+    beginning: list[syntax.Node] = []
     for node in nodes[:size]:
         if isinstance(node, syntax.Group):
-            found.append(node._replace(body=_beginning(node.body, size)))
-            if found[-1] != node:
-                return tuple(found)  # what follows stands behind the whole of the group
+            beginning.append(node._replace(body=_beginning(node.body, size)))
+            if beginning[-1] != node:
+                return tuple(beginning)  # what follows stands behind the whole of the group
         elif isinstance(node, syntax.Alternatives):
-            found.append(syntax.Alternatives(tuple([_beginning(branch, size) for branch in node.branches])))
-            return tuple(found)  # what follows stands behind the whole of an alternative
+            beginning.append(syntax.Alternatives(tuple([_beginning(branch, size) for branch in node.branches])))
+            return tuple(beginning)  # what follows stands behind the whole of an alternative
         elif isinstance(node, syntax.Look) and node.is_ahead and not node.is_negative:
-            found.append(node._replace(body=_rear(_beginning(node.body, size))))
-            return tuple(found)
+            beginning.append(node._replace(body=_rear(_beginning(node.body, size))))
+            return tuple(beginning)
         else:
-            found.append(node)
-    return tuple(found)
+            beginning.append(node)
+    return tuple(beginning)
 
 
 def _core(nodes: syntax.Sequence) -> syntax.Sequence:

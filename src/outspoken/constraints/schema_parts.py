@@ -53,20 +53,20 @@ _SILENT = frozenset({
 
 def unenforced(schema: dict[str, Any]) -> list[str]:
     """The keywords of a schema that its form does not enforce."""
-    found = [key for key in schema if key not in _ENFORCED and key not in _SILENT and not key.startswith("x-")]
+    keywords = [key for key in schema if key not in _ENFORCED and key not in _SILENT and not key.startswith("x-")]
     if isinstance(schema.get("format"), str) and schema["format"] not in FORMATS:
-        found.append(f"format: {schema['format']}")
-    if "uniqueItems" in found and (schema["uniqueItems"] is False or schema.get("maxItems", 2) <= 1):
-        found.remove("uniqueItems")
-    if "minProperties" in found and schema["minProperties"] <= len(schema.get("required", [])):
-        found.remove("minProperties")
-    if "maxProperties" in found and schema["maxProperties"] >= len(schema.get("properties", ())) > 0:
-        found.remove("maxProperties")
-    if "patternProperties" in found and "properties" in schema and "additionalProperties" not in schema:
-        found.remove("patternProperties")
-    if "unevaluatedProperties" in found and schema["unevaluatedProperties"] is False:
-        found.remove("unevaluatedProperties")
-    return found
+        keywords.append(f"format: {schema['format']}")
+    if "uniqueItems" in keywords and (schema["uniqueItems"] is False or schema.get("maxItems", 2) <= 1):
+        keywords.remove("uniqueItems")
+    if "minProperties" in keywords and schema["minProperties"] <= len(schema.get("required", [])):
+        keywords.remove("minProperties")
+    if "maxProperties" in keywords and schema["maxProperties"] >= len(schema.get("properties", ())) > 0:
+        keywords.remove("maxProperties")
+    if "patternProperties" in keywords and "properties" in schema and "additionalProperties" not in schema:
+        keywords.remove("patternProperties")
+    if "unevaluatedProperties" in keywords and schema["unevaluatedProperties"] is False:
+        keywords.remove("unevaluatedProperties")
+    return keywords
 
 
 def search_pattern(pattern: str) -> str:
@@ -97,13 +97,13 @@ def merged_schema(schema: Any, root: Any, depth: int = 0) -> dict[str, Any]:
         return {"enum": []} if schema is False else {}
     if "$ref" not in schema and "allOf" not in schema:
         return schema
-    found = {key: value for key, value in schema.items() if key not in ("$ref", "allOf")}
+    merged = {key: value for key, value in schema.items() if key not in ("$ref", "allOf")}
     parts = [*items_of(schema, "allOf")]
     if isinstance(ref := schema.get("$ref"), str):
         parts.insert(0, referred(ref, root))
     for part in parts:
-        found = _both(found, merged_schema(part, root, depth + 1))
-    return found
+        merged = _both(merged, merged_schema(part, root, depth + 1))
+    return merged
 
 
 def required_keys(schema: dict[str, Any]) -> list[str]:
@@ -138,25 +138,25 @@ def other_properties(schema: dict[str, Any]) -> Any:
 
 def _both(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     """The schema of what two schemas admit."""
-    found = dict(one)
+    merged = dict(one)
     for key, value in other.items():
-        if key not in found:
-            found[key] = value
+        if key not in merged:
+            merged[key] = value
         elif key == "properties":
-            found[key] = {**found[key], **{k: _joined(found[key], k, v) for k, v in value.items()}}
+            merged[key] = {**merged[key], **{k: _joined(merged[key], k, v) for k, v in value.items()}}
         elif key == "required":
-            found[key] = list(dict.fromkeys([*found[key], *value]))
+            merged[key] = list(dict.fromkeys([*merged[key], *value]))
         elif key in _SMALLEST:
-            found[key] = min(found[key], value)
+            merged[key] = min(merged[key], value)
         elif key in _LARGEST:
-            found[key] = max(found[key], value)
+            merged[key] = max(merged[key], value)
         elif key == "type":
-            found[key] = _both_types(found[key], value)
+            merged[key] = _both_types(merged[key], value)
         elif key == "enum":
-            found[key] = [v for v in found[key] if v in value]
-        elif key in ("anyOf", "oneOf", "not", "pattern") and value != found[key]:
-            found.setdefault("allOf (joined)", True)
-    return found
+            merged[key] = [v for v in merged[key] if v in value]
+        elif key in ("anyOf", "oneOf", "not", "pattern") and value != merged[key]:
+            merged.setdefault("allOf (joined)", True)
+    return merged
 
 
 def _joined(properties: dict[str, Any], key: str, schema: Any) -> Any:
@@ -212,14 +212,14 @@ class _Check:
         if depth > _MAX_DEPTH:
             self._leave_out(path, "the schema", f"it is nested more than {_MAX_DEPTH} levels deep")
             return True
-        found: dict[str, Any] = {}
+        copied: dict[str, Any] = {}
         for key, value in cast("dict[str, Any]", schema).items():
             wrong = self._complaint(key, value)
             if wrong:
                 self._leave_out(path, f"`{key}`", wrong)
             else:
-                found[key] = self._inner(key, value, path, depth)
-        return found
+                copied[key] = self._inner(key, value, path, depth)
+        return copied
 
     def _inner(self, key: str, value: Any, path: str, depth: int) -> Any:
         """The value of a keyword, with the schemas in it copied."""

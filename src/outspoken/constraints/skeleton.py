@@ -48,7 +48,7 @@ class Hole(NamedTuple):
 START, END = Hole("start"), Hole("end")
 
 
-class Step(NamedTuple):
+class SkeletonStep(NamedTuple):
     """A hole of a response, the literal before it, and the number of its segment.
 
     `text` was written in it, in the argument `key`, a value of a `kind`; `config` is behind it, unless it is the end.
@@ -84,7 +84,7 @@ class Skeleton:
     #: of a skeleton with holes joined: the hole that stands for each one
     joined: dict[Hole, Hole] = field(default_factory=dict[Hole, Hole])
 
-    def add(self, path: Iterable[Step]) -> None:
+    def add(self, path: Iterable[SkeletonStep]) -> None:
         """Add the holes of a response, and the edges between them."""
         before, item = START, -1
         for step in path:
@@ -103,16 +103,16 @@ class Skeleton:
 
     def path(self, start: Hole, goal: Hole) -> list[tuple[str, Hole]] | None:
         """The shortest way between two holes: each literal with the hole behind it; None if there is none."""
-        known: dict[Hole, list[tuple[str, Hole]]] = {start: []}
+        paths: dict[Hole, list[tuple[str, Hole]]] = {start: []}
         waiting = deque([start])
         while waiting:
             hole = waiting.popleft()
             if hole == goal:
-                return known[hole]
+                return paths[hole]
             for edges in (self.inner, self.outer):
                 for target, literal in edges.get(hole, {}).items():
-                    if target not in known:
-                        known[target] = [*known[hole], (literal, target)]
+                    if target not in paths:
+                        paths[target] = [*paths[hole], (literal, target)]
                         waiting.append(target)
         return None
 
@@ -188,7 +188,7 @@ def _pieces(rendered: Rendered) -> Iterator[tuple[str, Written]]:
         chars = max(chars - len(text), 0)
 
 
-def steps_of(rendered: Rendered) -> Iterator[Step]:
+def steps_of(rendered: Rendered) -> Iterator[SkeletonStep]:
     """The holes of what was rendered; at last the end."""
     literal = ""
     names: Counter[int] = Counter()
@@ -203,9 +203,9 @@ def steps_of(rendered: Rendered) -> Iterator[Step]:
         hole = Hole(role, written.terminal.name, written.config.stack, names[number] if role == "name" else 0)
         key, value = item.arguments[written.progress.argument] if role in ("key", "value") else ("", None)
         kind = _kind(value) if role == "value" else ""
-        yield Step(literal, hole, number, text, written.config, key, kind)
+        yield SkeletonStep(literal, hole, number, text, written.config, key, kind)
         literal = ""
-    yield Step(literal, END, len(rendered.items))
+    yield SkeletonStep(literal, END, len(rendered.items))
 
 
 _TOKEN_ROLES: Mapping[str, Role] = {"TOOL_NAME": "name", "CALL_ID": "id", "CALL_INDEX": "index", "ARG_NAME": "key"}
@@ -236,17 +236,17 @@ def _kind(value: Any) -> str:
 def merged(skeleton: Skeleton) -> Skeleton:
     """The skeleton with holes joined that differ only in where they stand, so that the same follows them."""
     groups = _groups(skeleton)
-    found = Skeleton(skeleton.format, skeleton.terminals, joined=groups)
-    for edges, joined in ((skeleton.inner, found.inner), (skeleton.outer, found.outer)):
+    joined_skeleton = Skeleton(skeleton.format, skeleton.terminals, joined=groups)
+    for edges, joined in ((skeleton.inner, joined_skeleton.inner), (skeleton.outer, joined_skeleton.outer)):
         for hole, following in edges.items():
             for target, literal in following.items():
                 joined.setdefault(groups[hole], {}).setdefault(groups[target], literal)
     for hole, kinds in skeleton.kinds.items():
-        found.kinds.setdefault(groups[hole], set()).update(kinds)
+        joined_skeleton.kinds.setdefault(groups[hole], set()).update(kinds)
     for hole, configs in skeleton.configs.items():
-        found.configs[groups[hole]] = (*found.configs.get(groups[hole], ()), *configs)
-        found.samples.setdefault(groups[hole], skeleton.samples[hole])
-    return found
+        joined_skeleton.configs[groups[hole]] = (*joined_skeleton.configs.get(groups[hole], ()), *configs)
+        joined_skeleton.samples.setdefault(groups[hole], skeleton.samples[hole])
+    return joined_skeleton
 
 
 def _groups(skeleton: Skeleton) -> dict[Hole, Hole]:
@@ -289,17 +289,17 @@ def _compatible(skeleton: Skeleton, group: list[Hole], key: dict[Hole, Any]) -> 
     """The holes of a group in parts in which no two have different literals before the same others."""
     parts: list[tuple[dict[Any, str], bool, list[Hole]]] = []
     for hole in group:
-        known: dict[Any, str] = {}
+        own_literals: dict[Any, str] = {}
         for inner, edges in ((True, skeleton.inner), (False, skeleton.outer)):
-            known |= {(inner, key[target]): literal for target, literal in edges.get(hole, {}).items()}
+            own_literals |= {(inner, key[target]): literal for target, literal in edges.get(hole, {}).items()}
         ends = END in skeleton.outer.get(hole, {})
         for literals, may_end, some in parts:
             is_same = ends == may_end or hole.role in ("name", "key", "value")
-            agrees = all(literals.get(target, literal) == literal for target, literal in known.items())
-            if is_same and agrees and (known.keys() & literals.keys() or not known or not literals):
-                literals.update(known)
+            agrees = all(literals.get(target, literal) == literal for target, literal in own_literals.items())
+            if is_same and agrees and (own_literals.keys() & literals.keys() or not own_literals or not literals):
+                literals.update(own_literals)
                 some.append(hole)
                 break
         else:
-            parts.append((known, ends, [hole]))
+            parts.append((own_literals, ends, [hole]))
     return [some for _, _, some in parts]

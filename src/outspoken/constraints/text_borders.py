@@ -42,9 +42,9 @@ def border_behind(skeleton: Skeleton, text: Hole, target: Hole, literal: str, *,
     lead = lead.removesuffix(skeleton.samples[text])
     bare = literal.lstrip("\n") if trimmed else literal
     for tried in dict.fromkeys([bare, literal]):
-        found = _tried(lambda char, tried=tried: _is_read(skeleton, lead, f"{_WORDS}{char}", tried + rest))
-        if any(is_read for _, is_read in found):
-            return Border(tried, _class(found), _is_read(skeleton, lead, "", tried + rest))
+        tried_chars = _tried(lambda char, tried=tried: _is_read(skeleton, lead, f"{_WORDS}{char}", tried + rest))
+        if any(is_read for _, is_read in tried_chars):
+            return Border(tried, _class(tried_chars), _is_read(skeleton, lead, "", tried + rest))
     return None
 
 
@@ -83,22 +83,22 @@ def _is_read(skeleton: Skeleton, lead: str, text: str, rest: str) -> bool:
 def _read(skeleton: Skeleton, text: str) -> list[tuple[type[Segment] | None, object]]:
     """What a text says, in order; None behind it if it is not `ok`, or more than a note is said of it."""
     reply = parse(text, format=skeleton.format, tools=_TOOLS, finish_reason="stop")
-    found: list[tuple[type[Segment] | None, object]] = []
+    said_parts: list[tuple[type[Segment] | None, object]] = []
     for segment in reply.segments:
         if isinstance(segment, (Text, Reasoning)):
             is_text = isinstance(segment, Text)
-            found.append((type(segment), segment.text.strip() if is_text else segment.text))
+            said_parts.append((type(segment), segment.text.strip() if is_text else segment.text))
         elif isinstance(segment, (ToolCall, BaseAction)):
             said = segment.arguments if isinstance(segment, ToolCall) else effect_of(segment)
-            found.append((type(segment), (segment.name, said)))
-    is_sound = reply.status == "ok" and all(one.severity == "note" for one in reply.diagnostics)
-    return found if is_sound else [*found, (None, None)]
+            said_parts.append((type(segment), (segment.name, said)))
+    is_sound = reply.status == "ok" and all(diagnostic.severity == "note" for diagnostic in reply.diagnostics)
+    return said_parts if is_sound else [*said_parts, (None, None)]
 
 
 @lru_cache(maxsize=4096)
 def unread_within(skeleton: Skeleton, hole: Hole) -> str:
     """The class of the characters that reasoning may not hold, since a marker beside it looks for them; "" for none."""
-    found: dict[str, None] = {}
+    unread_chars: dict[str, None] = {}
     lead = skeleton.sample(START, hole)
     if lead is None:
         return ""
@@ -108,8 +108,10 @@ def unread_within(skeleton: Skeleton, hole: Hole) -> str:
         if rest is None or target.role == "reasoning" or not _is_thought(skeleton, lead, "", literal + rest):
             continue
         if not _is_thought(skeleton, lead, _SINGLE, literal + rest):
-            found |= dict.fromkeys([char for char in _SINGLE if not _is_thought(skeleton, lead, char, literal + rest)])
-    return f"[{''.join(map(in_class, found))}]" if found else ""
+            unread_chars |= dict.fromkeys(
+                [char for char in _SINGLE if not _is_thought(skeleton, lead, char, literal + rest)]
+            )
+    return f"[{''.join(map(in_class, unread_chars))}]" if unread_chars else ""
 
 
 def _is_thought(skeleton: Skeleton, lead: str, chars: str, rest: str) -> bool:

@@ -145,16 +145,18 @@ class SchemaProposal(_Model):
 
 def _rules_of_create(proposal: SchemaProposal) -> Iterable[str]:
     """The rules for new tables that a proposal breaks."""
-    others = sorted({one.action for one in proposal.operations if not isinstance(one, AddColumn)})
+    others = sorted({operation.action for operation in proposal.operations if not isinstance(operation, AddColumn)})
     if others:
         yield f"a new table takes only `add` operations, not {', '.join([f'`{other}`' for other in others])}"
     for key in ("table_name", "table_description", "sample_rows"):
         if not getattr(proposal, key):
             yield f"a new table needs `{key}`"
-    added = [one for one in proposal.operations if isinstance(one, AddColumn)]
-    if any(one.after_column_id is not None or "column_id" in (one.model_extra or {}) for one in added):
+    added = [operation for operation in proposal.operations if isinstance(operation, AddColumn)]
+    if any(
+        operation.after_column_id is not None or "column_id" in (operation.model_extra or {}) for operation in added
+    ):
         yield "a new table has no column ids yet; its columns are known by name"
-    names = {one.column.name for one in added}
+    names = {operation.column.name for operation in added}
     unknown = sorted({key for row in proposal.sample_rows or [] for key in row} - names)
     if unknown:
         yield f"`sample_rows` speaks of {', '.join([f'`{name}`' for name in unknown])}, which is no column"
@@ -217,13 +219,17 @@ def _odd_schema(proposal: SchemaProposal, page: Page) -> Iterable[str]:
         yield "`sample_rows` is not used in an update"
     if proposal.mode == "create" and not 2 <= len(proposal.sample_rows or []) <= 3:
         yield "2 or 3 `sample_rows` are asked for"
-    for one in proposal.operations:
-        if isinstance(one, ModifyColumn) and not one.changes.model_fields_set:
-            yield f"the changes of `{one.column_id}` are empty"
-        if isinstance(one, ModifyColumn) and one.changes.type == "select" and not one.changes.options:
-            yield f"the column `{one.column_id}` becomes `select`, and its `options` are not said"
-        if isinstance(one, AddColumn) and one.column.type != "select" and one.column.options is not None:
-            yield f"`options` says nothing of the column `{one.column.name}`, which is `{one.column.type}`"
+    for operation in proposal.operations:
+        if isinstance(operation, ModifyColumn) and not operation.changes.model_fields_set:
+            yield f"the changes of `{operation.column_id}` are empty"
+        if isinstance(operation, ModifyColumn) and operation.changes.type == "select" and not operation.changes.options:
+            yield f"the column `{operation.column_id}` becomes `select`, and its `options` are not said"
+        if (
+            isinstance(operation, AddColumn)
+            and operation.column.type != "select"
+            and operation.column.options is not None
+        ):
+            yield f"`options` says nothing of the column `{operation.column.name}`, which is `{operation.column.type}`"
 
 
 def _odd_data(proposal: DataProposal, page: Page) -> Iterable[str]:

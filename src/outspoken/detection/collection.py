@@ -24,7 +24,7 @@ def _order(marker: Marker) -> tuple[int, int, str]:
 def collect(automata: Iterable[tuple[str, Automaton]], plain: Automaton) -> Openers:
     """The openers of formats, by their lenient automata. `plain` is that of plain text."""
     own_steps = plain.top_level_markers
-    known = [re.compile(step.terminal.regex) for step in own_steps]
+    own_patterns = [re.compile(step.terminal.regex) for step in own_steps]
     plain_openers = [
         _opener(PLAIN, step)
         for step in own_steps
@@ -38,7 +38,7 @@ def collect(automata: Iterable[tuple[str, Automaton]], plain: Automaton) -> Open
                 continue  # of an unknown format, a marker with a mistake is text
             regex, written = step.terminal.regex, step.terminal.canonical.strip()
             is_special = step.target.leading_markers or step.target.embedded
-            if is_special or not any(p.pattern == regex or (written and p.fullmatch(written)) for p in known):
+            if is_special or not any(p.pattern == regex or (written and p.fullmatch(written)) for p in own_patterns):
                 markers[regex] = _marker(step)
                 openers.append(_opener(name, step))
             elif other := _other_spellings(step, own_steps):

@@ -116,8 +116,8 @@ class OpenerIndex:
         in_code = [*self._in_code(alike, text, pos, final=final)] if alike.in_code else []
         in_line = not begins_line(text, pos, behind)
         key = (in_line, known, *groups, *in_code)
-        if final and (found := alike.known.get(key)) is not None:
-            return found
+        if final and (owners := alike.known.get(key)) is not None:
+            return owners
         standing = [
             (opener, groups[place] is not None or not final)
             for opener, place in alike.tested
@@ -132,10 +132,10 @@ class OpenerIndex:
             wanted[opener.format] = wanted.get(opener.format, ALONE) and AT_END.get(opener.evidence, "")
         chosen = [name for name, likely in names.items() if likely] or list(names)
         likely = [name for name in chosen if like(name) not in chosen]
-        found = Owners(list(names), likely, {name: evidence for name, evidence in wanted.items() if evidence}, chosen)
+        owners = Owners(list(names), likely, {name: evidence for name, evidence in wanted.items() if evidence}, chosen)
         if final:
-            alike.known[key] = found
-        return found
+            alike.known[key] = owners
+        return owners
 
     def _in_code(self, alike: _Alike, text: str, pos: int, *, final: bool) -> Iterator[Opener]:
         """The openers whose markers may stand at the start of a code sample that begins at a position."""
@@ -247,10 +247,10 @@ class OpenerIndex:
                 numbers, key = inline, ~group
             if numbers:
                 match = matches.get(key) or self._compile_match(key, numbers, partial=partial)
-                found: Any = match(text, place, partial=True) if partial else match(text, place)
-                if found is not None:
-                    last: int | None = found.lastindex
-                    return Place(place, numbers[last - 1] + 1 if last else 0, group, found)
+                marker_match: Any = match(text, place, partial=True) if partial else match(text, place)
+                if marker_match is not None:
+                    last: int | None = marker_match.lastindex
+                    return Place(place, numbers[last - 1] + 1 if last else 0, group, marker_match)
             pos = place + 1
         return None
 
@@ -267,8 +267,8 @@ class OpenerIndex:
 
     def _beginning_alike(self, group: int) -> _Alike:
         """The openers of a group of markers."""
-        known = self._alike.get(group)
-        if known is None:
+        alike = self._alike.get(group)
+        if alike is None:
             patterns = {self._patterns[i] for i in self.groups[group]}
             openers = [o for o in self._all if o.regex in patterns]
             places: dict[str, int] = {}
@@ -276,9 +276,9 @@ class OpenerIndex:
             in_code: dict[tuple[str, str], list[Opener]] = {}
             for opener in [o for o in openers if o.in_code]:
                 in_code.setdefault((opener.regex, opener.ignored), []).append(opener)
-            samples = [CodeOpeners(found) for found in in_code.values()]
-            known = self._alike[group] = _Alike(tested, re.compile("".join(places)).match, samples, {})
-        return known
+            samples = [CodeOpeners(code_openers) for code_openers in in_code.values()]
+            alike = self._alike[group] = _Alike(tested, re.compile("".join(places)).match, samples, {})
+        return alike
 
     def remember(self, number: int, name: str) -> None:
         """Remember the format that was found where the marker of a number stood."""
@@ -309,10 +309,10 @@ class OpenerIndex:
 
     def has_rival(self, name: str, text: str, pos: int, group: int) -> bool:
         """Is another format than this one likely at a marker that was found? See `Place` for its group."""
-        known = self._others.get((name, group))
-        if known is None:
-            known = self._others[name, group] = self._compile_others(name, group)
-        match, in_code = known
+        rivals = self._others.get((name, group))
+        if rivals is None:
+            rivals = self._others[name, group] = self._compile_others(name, group)
+        match, in_code = rivals
         if match is not None and match(text, pos) is not None:
             return True
         if in_code is None:
@@ -342,15 +342,18 @@ def openers_of(edition: int) -> Openers:
         automata = [(name, registry.automaton(name, lenient=True)) for name in names]
         return collect(automata, registry.automaton(PLAIN, lenient=True))
 
-    known, names = registry.index(), registry.names(edition)
-    if known is None:
+    format_index, names = registry.index(), registry.names(edition)
+    if format_index is None:
         return collected(names)
-    found, added = Openers.from_data(known.openers), tuple([name for name in names if name not in known.headers])
+    openers, added = (
+        Openers.from_data(format_index.openers),
+        tuple([name for name in names if name not in format_index.headers]),
+    )
     if not added:
-        return found
+        return openers
     from .collection import join
 
-    return join(found, collected(added))
+    return join(openers, collected(added))
 
 
 @registry.cached

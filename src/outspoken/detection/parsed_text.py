@@ -55,8 +55,8 @@ class _OpenMarkers(matchers.OpenMarkers):
         count = len(openers.terminals)
         rank = group - own if group > own else count + group
         while 0 <= (at := openers.begins(buffer, at)) <= start:
-            found = openers.group_at(buffer, at)
-            for number in openers.numbers_at(found, buffer, at, self._behind):
+            partial_match = openers.group_at(buffer, at)
+            for number in openers.numbers_at(partial_match, buffer, at, self._behind):
                 if number >= count or (at == start and number + 1 >= rank):
                     break
                 marker = openers.terminals[number]
@@ -64,8 +64,8 @@ class _OpenMarkers(matchers.OpenMarkers):
                     return at
             for pattern, place in self.found:
                 if at < start or count + place < rank:
-                    found = pattern.match(buffer, at, partial=True)
-                    if found is not None and found.partial:
+                    partial_match = pattern.match(buffer, at, partial=True)
+                    if partial_match is not None and partial_match.partial:
                         return at
             at += 1
         return None
@@ -247,7 +247,7 @@ class ParserDetector(Detector[ParsedCandidate], ParserPolicy):
         self.builder.nodes.clear()
         parser, state = self.parser, self.parser.state
         parser.budget.continue_from(best.parser.budget)
-        if (wasted := max([one.end for one in self.tried], default=best.end) - best.end) > 0:
+        if (wasted := max([candidate.end for candidate in self.tried], default=best.end) - best.end) > 0:
             parser.budget.spent += TRY + wasted
         state.leading_trims = best.automaton.trims
         state.config = parser.automaton.top_level

@@ -43,9 +43,9 @@ def read(text: str, tools: Any, settings: Settings) -> Reply | Output | None:
     plain = fast_path_of(PLAIN, registry.edition())
     if plain is None:
         return None
-    given = tools if tools is None or tools.__class__ is Tools else Tools.of(tools)
+    known_tools = tools if tools is None or tools.__class__ is Tools else Tools.of(tools)
     for uses_recent in (True, False):
-        detector = SoundDetector(text, given, settings, plain, uses_recent=uses_recent)
+        detector = SoundDetector(text, known_tools, settings, plain, uses_recent=uses_recent)
         try:
             return detector.read()
         except NotSoundError:

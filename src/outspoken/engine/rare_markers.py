@@ -47,16 +47,16 @@ class RareMarkers:
         Or, if that is given, where something is `nearly` a marker.
         """
         key, text, base, end = (prefilter, nearly), self.text.text, self.text.base, self.text.end
-        start, found, searched_to = self._searched.get(key, (0, -1, -1))
-        if searched_to != end or not start <= base + pos <= found:
+        start, next_at, searched_to = self._searched.get(key, (0, -1, -1))
+        if searched_to != end or not start <= base + pos <= next_at:
             if nearly:
                 place = place_of_near_miss(text, self._lower(text), pos, nearly)
             else:
                 match = re.compile(prefilter).search(text, pos)
                 place = -1 if match is None else match.start()
-            found = end if place < 0 else base + place
-            self._searched[key] = base + pos, found, end
-        return found - base
+            next_at = end if place < 0 else base + place
+            self._searched[key] = base + pos, next_at, end
+        return next_at - base
 
     def absent(self, mistaken: Sequence[Transition], at: int, end: int) -> tuple[Transition, ...]:
         """Those of some markers with a mistake that stand nowhere from a position up to where free text ends.
@@ -101,12 +101,12 @@ class RareMarkers:
             return (), None
         text, begun_at = self.text.text, None
         beginning = _beginning_of(closers)
-        for found in beginning.places.finditer(text, at):
-            if found.start() >= end:
+        for place_match in beginning.places.finditer(text, at):
+            if place_match.start() >= end:
                 break
-            state = beginning.state_at(text, found.start())
+            state = beginning.state_at(text, place_match.start())
             if state == "begun" and begun_at is None:
-                begun_at = found.start()
+                begun_at = place_match.start()
             if state == "there":
                 return closers, begun_at
         return (), begun_at
@@ -198,8 +198,8 @@ def _beginning_of(closers: tuple[MissingCloser, ...]) -> _ClosersBeginning:
     chars |= {char for closer in closers for char in closer.first}
     is_any = any(closer.begins and not closer.first for closer in closers)
     firsts = re.escape("".join(sorted(chars - {*BREAKS})))
-    one, begun = (r"[^\n]", r"(?s:.)") if is_any else (f"[{firsts}]", rf"[\r\n{firsts}]")
-    behind = rf"{INDENTATION}(?:\r?\n{INDENTATION}){{0,{count - 1}}}(?:{one}|\r?\Z)"
+    first_char, begun = (r"[^\n]", r"(?s:.)") if is_any else (f"[{firsts}]", rf"[\r\n{firsts}]")
+    behind = rf"{INDENTATION}(?:\r?\n{INDENTATION}){{0,{count - 1}}}(?:{first_char}|\r?\Z)"
     places = rf"{begun}(?:(?<=[^\r\n])|(?<=\n){behind}|(?<=\r)(?:\n{behind}|\Z))"
     patterns = tuple([rf"{lines}(?:{pattern})" for pattern in begins])
     rest = re.compile(rf"(?!\Z){lines}\r?\Z")

@@ -140,8 +140,8 @@ class RecoveryDriver:
             return None, 0
         left = max(at - LOOKBEHIND, self.text.origin)
         text = self.text.slice(left, min(at + _LONGEST_MARKER, self.text.end))
-        known = self.state.opener
-        for step in [known] if known is not None else self.automaton.top_level_markers:
+        opener = self.state.opener
+        for step in [opener] if opener is not None else self.automaton.top_level_markers:
             match = marker_forms(step).match(text, at - left)
             if match is not None:
                 return step, left + match.end()
@@ -392,7 +392,7 @@ class RecoveryDriver:
 
     def _with_odd(self, steps: tuple[RecoveryStep, ...], end: int) -> list[RecoveryStep]:
         """The steps without edits, with one at each marker that stands where the grammar does not expect it."""
-        found: list[RecoveryStep] = []
+        read_steps: list[RecoveryStep] = []
         for step in steps:
             transition = step.transition if step.start < step.end < end and not step.is_text else None
             if transition is not None and not step.value_text:
@@ -400,8 +400,8 @@ class RecoveryDriver:
                 regex = marker_forms(transition).regex
                 if regex.match(self.text.slice(left, end), step.start - left) is None:
                     step = step._replace(edits=(odd_marker(step.start, step.end),))
-            found.append(step)
-        return found
+            read_steps.append(step)
+        return read_steps
 
     def _show_blank(self, fork: Builder, first: RecoveryStep | None) -> None:
         """White space before what a recovery path reads as text is text, too: no marker stands behind it."""

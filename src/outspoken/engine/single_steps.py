@@ -128,8 +128,8 @@ class SingleSteps:
         time.
         """
         text, offset, end = self.text, self.text.base + at, self.text.end
-        begun, start, known = self._found.get(step, (0, -1, 0))
-        if begun <= offset <= start and known == end:
+        begun, start, searched_to = self._found.get(step, (0, -1, 0))
+        if begun <= offset <= start and searched_to == end:
             return step.find(text.text, start - text.base) if start < end else None
         match = step.find(text.text, at)
         self._found[step] = offset, end if match is None else text.base + match.start(), end
@@ -213,7 +213,7 @@ class SingleSteps:
             return None
         at = match.start()
         bare = [re.compile(without_conditions(step.terminal.regex)) for step in free.target.markers]
-        ends = [found.end() for regex in bare if (found := regex.match(text, at))]
+        ends = [closer_match.end() for regex in bare if (closer_match := regex.match(text, at))]
         if len(text[max([at, *ends]) :].strip(BLANK)) < _SHORTEST_CUT:
             return at if ends else None
         state.end_is_proven = False
@@ -368,9 +368,9 @@ class SingleSteps:
         """Read an embedded value that begins here, or its beginning."""
         builder, text, depth = self.builder, self.text, self.max_depth
         schema = schema_of(self.builder, transition, notation)
-        found = notation.read_at(text.text, text.pos, depth, final, schema)
-        if found is not None:
-            builder.state.last_value, end, builder.state.last_text = found
+        value_read = notation.read_at(text.text, text.pos, depth, final, schema)
+        if value_read is not None:
+            builder.state.last_value, end, builder.state.last_text = value_read
             self.shift_embedded(transition, text.pos, end)
             return True
         embedded = EmbeddedValue(transition, notation.scanner(depth, schema), text.offset)
@@ -412,11 +412,11 @@ class SingleSteps:
         transition, text, builder, scanner = embedded.step, self.text, self.builder, embedded.scanner
         self.state.embedded = None
         try:
-            found = notation_of(transition.terminal).result(scanner, "".join(embedded.pieces), self.max_depth)
+            value_read = notation_of(transition.terminal).result(scanner, "".join(embedded.pieces), self.max_depth)
         except NotJsonError:
             begun = text.pos if scanner.allow_controls else embedded.begun - text.base  # what was sent of it stands
             return self.recovery.on_refused(begun, text.pos, inside=True)
-        builder.state.last_value, builder.state.last_text = found
+        builder.state.last_value, builder.state.last_text = value_read
         self.shift_embedded(transition, embedded.begun - text.base, text.pos)
         return True
 

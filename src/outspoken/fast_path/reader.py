@@ -115,8 +115,10 @@ class FastPath:
         if not module.TEXT_SIGNS or self._markup.has_actions:
             signs = {"": None}
         #: in lower case, one of these is in every response that is more than a text: "" if that is not known
-        known = [one for one in signs if not any(other in one for other in signs if other != one)]
-        self._text_signs = tuple([one for one in known if one not in _FREQUENT])
+        needed_signs = [
+            kept_sign for kept_sign in signs if not any(other in kept_sign for other in signs if other != kept_sign)
+        ]
+        self._text_signs = tuple([kept_sign for kept_sign in needed_signs if kept_sign not in _FREQUENT])
         self._text_has_case = any(sign.upper() != sign for sign in self._text_signs)
         #: how calls without markers begin, of which the text round them counts
         self._bare_calls: str = module.BARE_CALLS
@@ -179,16 +181,16 @@ class FastPath:
         is_open = bare_calls and (tools is not None or bare_calls == "name")
         if is_open and len(segments) > 1 and _BARE[bare_calls].may_be_text(raw, segments):
             return False
-        known = tools.fitting if tools is not None and not self._has_odd_values(raw) else {}
+        fitting = tools.fitting if tools is not None and not self._has_odd_values(raw) else {}
         tags = (thinks,) if plain is None or plain.thinks == thinks else (thinks, plain.thinks)
-        if known and self._is_plain(raw, segments, tools, known, tags):
+        if fitting and self._is_plain(raw, segments, tools, fitting, tags):
             return True
-        if any(may_be_said(raw, segments, one) for one in tags):
+        if any(may_be_said(raw, segments, think_tags) for think_tags in tags):
             from outspoken.semantics.settle import is_any_said  # which most responses do not need
 
-            if any(is_any_said(raw, segments, one, prompt_end) for one in tags):
+            if any(is_any_said(raw, segments, think_tags, prompt_end) for think_tags in tags):
                 return False
-        if self._leaves_markup(raw, segments, tools, settings, known):
+        if self._leaves_markup(raw, segments, tools, settings, fitting):
             return False
         return not may_be_other(segments)
 
@@ -440,17 +442,17 @@ class FastPath:
         segments = output.segments
         count, open_length = len(segments), output.open_length
         output.consumed, output.node_start, output.after_text = pos, 0, True
-        found = self._read(text, pos, 1, output, tools, settings, SEGMENT, 0)
-        if found.__class__ is not int or output.outcome.envelope:
+        read_to = self._read(text, pos, 1, output, tools, settings, SEGMENT, 0)
+        if read_to.__class__ is not int or output.outcome.envelope:
             return None
         if len(segments) > count and segments[-1].__class__ is not Text:
-            return found
+            return read_to
         texts = [segment.text for segment in segments[count:] if segment.__class__ is Text]
         is_text = count + len(texts) == len(segments)
-        if is_text and len("".join(texts)) == open_length + found - pos:
+        if is_text and len("".join(texts)) == open_length + read_to - pos:
             return None
         output.reopen_text()
-        return found
+        return read_to
 
 
 def _is_usual(call: ToolCall, known: Mapping[str, Any]) -> bool:
@@ -510,8 +512,8 @@ def read(text: str, format: str, prefix: str | None, tools: Any, settings: Setti
     path = fast_path_of(format, registry.edition())
     if path is None:
         return None
-    known = tools if tools is None or tools.__class__ is Tools else Tools.of(tools)
-    if path.is_text(text, prefix, known):
+    known_tools = tools if tools is None or tools.__class__ is Tools else Tools.of(tools)
+    if path.is_text(text, prefix, known_tools):
         return text_reply(text, path.format)
-    output = path.read(text, prefix, known, settings)
+    output = path.read(text, prefix, known_tools, settings)
     return None if output is None else reply_of(text, path.format, output)

@@ -135,11 +135,11 @@ def lazy(scope: dict[str, Any], name: str, pattern: str, method: str = "match", 
 
     def first(text: str, *places: int) -> Any:
         compiled = re.compile(pattern)
-        found = getattr(compiled, method)
+        find_in = getattr(compiled, method)
         if chars:
             is_search = method == "search"
-            found = search_before(found, compiled.match, *chars) if is_search else search_by_chars(found, *chars)
-        scope[name] = found
-        return found(text, *places)
+            find_in = search_before(find_in, compiled.match, *chars) if is_search else search_by_chars(find_in, *chars)
+        scope[name] = find_in
+        return find_in(text, *places)
 
     return first

@@ -131,13 +131,13 @@ class Config:
         embedded: list[Transition] = []
         markers: list[Transition] = []
         for name in self.automaton.tables.states[self.stack[-1]]:
-            found = self.automaton.transition(self.stack, name)
-            if found is None or not self.automaton.may_take(found):
+            transition = self.automaton.transition(self.stack, name)
+            if transition is None or not self.automaton.may_take(transition):
                 continue
-            if found.terminal.short in FREE_TEXT:
-                free = found
+            if transition.terminal.short in FREE_TEXT:
+                free = transition
             else:
-                (embedded if found.terminal.short in EMBEDDED_VALUES else markers).append(found)
+                (embedded if transition.terminal.short in EMBEDDED_VALUES else markers).append(transition)
         markers.sort(key=lambda t: order(t.terminal))
         return free, embedded, markers
 

@@ -78,10 +78,10 @@ def _compiled(text: str, path: Path, recorded: dict[str, int] | None) -> Tables:
     numbered = sorted(lark.rules, key=lambda r: (r.origin.name, r.order, [s.name for s in r.expansion]))
     numbers, rules = {rule: i for i, rule in enumerate(numbered)}, tuple(map(_rule, numbered))
     ignored = [t.pattern.to_regexp() for t in lark.terminals if t.name in lark.ignore_tokens]
-    made: Tables | None = None
+    tables: Tables | None = None
     for symbol in reversed(starts):
         states, nodes, start = _states(analyses[symbol], numbers, rules, symbol)
-        made = Tables(
+        tables = Tables(
             header=header,
             terminals=_with_open_markers(_without_openers(terminals, states, nodes), states),
             rules=rules,
@@ -91,10 +91,10 @@ def _compiled(text: str, path: Path, recorded: dict[str, int] | None) -> Tables:
             ignore=_optional("|".join(ignored)),
             sources=recorded or {},
             symbol=symbol,
-            broken=made,
+            broken=tables,
         )
-    assert made is not None
-    return made
+    assert tables is not None
+    return tables
 
 
 def lark_of(text: str, path: Path, starts: list[str], **options: Any) -> Lark:
@@ -170,7 +170,7 @@ def spellings(lark: Any) -> dict[str, Spelling]:
 
     The string is how the terminal is written. The other alternatives, if there are any, are what it reads.
     """
-    found: dict[str, Spelling] = {}
+    by_name: dict[str, Spelling] = {}
     for name, (tree, _) in lark.grammar.term_defs:
         options = list(tree.children) if tree.data == "expansions" else []
         if len(list(tree.find_data("value"))) != len(options) or not all(_is_literal(o) for o in options):
@@ -178,8 +178,8 @@ def spellings(lark: Any) -> dict[str, Spelling]:
         first, *rest = [_LITERALS.transform(Tree("expansions", [option])) for option in options]
         if first.type == "str" and not first.flags:
             read = "|".join([pattern.to_regexp() for pattern in rest])
-            found[str(name)] = (first.value, f"(?:{read})" if rest else None)
-    return found
+            by_name[str(name)] = (first.value, f"(?:{read})" if rest else None)
+    return by_name
 
 
 def _is_literal(option: Any) -> bool:
@@ -238,17 +238,17 @@ def _without_openers(
         for name in states[state[value]]
         if name in terminals
     }
-    found = dict(terminals)
+    changed = dict(terminals)
     for name in ends:
         written = terminals[name].canonical
         longer = [form for form in openers if form.startswith(written) and form != written]
         behind = {sign for form in longer for sign in (form[len(written)].lower(), form[len(written)].upper())}
         if written and terminals[name].regex == re.escape(written) and (signs := "".join(sorted(behind)).strip()):
             regex = f"{re.escape(written)}(?![{re.escape(signs)}])"
-            found[name] = terminals[name]._replace(
+            changed[name] = terminals[name]._replace(
                 regex=regex, grows=may_grow(regex), may_stay_open=may_stay_open(regex), spelled=spellings_of(regex)
             )
-    return found
+    return changed
 
 
 def _with_open_markers(terminals: dict[str, Terminal], states: tuple[dict[str, int], ...]) -> dict[str, Terminal]:

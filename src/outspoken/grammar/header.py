@@ -231,17 +231,17 @@ def read_header(text: str, path: str) -> Header:
 def examine_header(text: str, folder: Path) -> tuple[Header | None, list[HeaderProblem]]:
     """The header, or None with all of its problems. `folder` is that of the grammar."""
     fields, problems = _fields(text)
-    known = Header._fields
+    field_names = Header._fields
     first: dict[str, HeaderField] = {}
     values: dict[str, Any] = {}
     places: dict[tuple[str, ...], Span] = {}
     for written in fields:
         key = written.key
-        if key not in known:
+        if key not in field_names:
             from difflib import get_close_matches  # not where a response is read
 
-            near = get_close_matches(key.lower(), list(known), 1)
-            helps = f"did you mean `{near[0]}`?" if near else f"fields are {', '.join(sorted(known))}"
+            near = get_close_matches(key.lower(), list(field_names), 1)
+            helps = f"did you mean `{near[0]}`?" if near else f"fields are {', '.join(sorted(field_names))}"
             message = f"the header has no field `{key}`"
             problems.append(HeaderProblem("unknown-field", message, written.key_span, (helps,)))
         elif key in first:
@@ -260,11 +260,11 @@ def examine_header(text: str, folder: Path) -> tuple[Header | None, list[HeaderP
     try:
         header = _adapter().validate_python({"format": "", **values})
     except ValidationError as error:
-        for one in error.errors():
-            key, *inner = [str(part) for part in one["loc"]]
+        for error_details in error.errors():
+            key, *inner = [str(part) for part in error_details["loc"]]
             span = places.get((key, *inner[:1]), places[(key,)])
-            helps = (one["msg"].replace("Input", f"`{key}`").replace("Value error,", f"`{key}` is"),)
-            problems.append(HeaderProblem("bad-header", f"`{key}` cannot be `{one['input']}`", span, helps))
+            helps = (error_details["msg"].replace("Input", f"`{key}`").replace("Value error,", f"`{key}` is"),)
+            problems.append(HeaderProblem("bad-header", f"`{key}` cannot be `{error_details['input']}`", span, helps))
         header = None
     problems.sort(key=lambda problem: problem.span)
     if not values.get("format"):
@@ -288,7 +288,7 @@ def _line_at(text: str, start: int) -> Span:
 
 def _fields(text: str) -> tuple[list[HeaderField], list[HeaderProblem]]:
     """The fields in the order of the text, also those that no header has, and the lines that are none."""
-    found: list[HeaderField] = []
+    fields: list[HeaderField] = []
     problems: list[HeaderProblem] = []
     at = 0
     for line in text.splitlines(keepends=True):
@@ -297,16 +297,16 @@ def _fields(text: str) -> tuple[list[HeaderField], list[HeaderProblem]]:
         span = _line_at(text, at)
         if match := _FIELD.match(line.rstrip("\r\n")):
             key, value = (at + match.start(1), at + match.end(1)), (at + match.start(2), match[2])
-            found.append(HeaderField(match[1], key, (key[0], span[1]), (value,) if match[2] else ()))
-        elif (match := _MORE.match(line.rstrip("\r\n"))) and found:
-            one = found[-1]
+            fields.append(HeaderField(match[1], key, (key[0], span[1]), (value,) if match[2] else ()))
+        elif (match := _MORE.match(line.rstrip("\r\n"))) and fields:
+            last_field = fields[-1]
             more = (at + match.start(1), match[1]) if match[1] else (span[1], "")
-            found[-1] = one._replace(span=(one.span[0], span[1]), lines=(*one.lines, more))
+            fields[-1] = last_field._replace(span=(last_field.span[0], span[1]), lines=(*last_field.lines, more))
         else:
             helps = ("write `// key: value`; what goes on with a value is indented by three spaces behind `//`",)
             problems.append(HeaderProblem("bad-header", "a line of the header is no field", span, helps))
         at += len(line)
-    return found, problems
+    return fields, problems
 
 
 def header_fields(text: str) -> list[HeaderField]:
@@ -354,8 +354,12 @@ def _entries(written: HeaderField, folder: Path) -> Iterator[_Entry | HeaderProb
         if _SHARED.fullmatch(entry):
             file = folder.joinpath(*entry.split(".")[1:]).with_suffix(".lark")
             if file.is_file():
-                shared = [one for one in header_fields(file.read_text("utf-8")) if one.key == key]
-                yield from [one._replace(span=span) for other in shared for one in _entries(other, file.parent)]
+                shared = [
+                    field_entry for field_entry in header_fields(file.read_text("utf-8")) if field_entry.key == key
+                ]
+                yield from [
+                    field_entry._replace(span=span) for other in shared for field_entry in _entries(other, file.parent)
+                ]
             else:
                 message, helps = f"there is no file `{entry}` to take `{key}` from", ("a path is `.shared.<file>`",)
                 yield HeaderProblem("bad-header", message, span, helps)

@@ -75,21 +75,21 @@ def insertions(config: Config) -> list[Transition]:
         return doubled_markers(config)
     if free.terminal.short != "TEXT":
         return []
-    found: list[Transition] = []
-    known = {step.terminal.name for step in markers}
+    transitions: list[Transition] = []
+    marker_names = {step.terminal.name for step in markers}
     for opener in markers:
         begun = [kinds for op, kinds in opener.after if op == "begin"]
         if not is_distinct(opener) or any(kinds in ("think", "code") for kinds in begun):
             continue
         free_text, _, following = opener.target.strict_transitions()
         for step in following:
-            if step.terminal.name in known or step.before or not is_distinct(step) or free_text:
+            if step.terminal.name in marker_names or step.before or not is_distinct(step) or free_text:
                 continue
-            known.add(step.terminal.name)
+            marker_names.add(step.terminal.name)
             written = opener.terminal.canonical
             after = (*opener.after, ("insert", written), *step.after)
-            found.append(Transition(step.terminal, step.target, opener.before, after, step.cost, written))
-    return [*found, *near_openers(config)]
+            transitions.append(Transition(step.terminal, step.target, opener.before, after, step.cost, written))
+    return [*transitions, *near_openers(config)]
 
 
 def missing_closers(config: Config) -> tuple[MissingCloser, ...]:
@@ -118,15 +118,15 @@ def _calls(config: Config) -> list[MissingCloser]:
     """The beginning of another call up to the marker behind its name, unless that marker also ends a value."""
     automaton, closer = config.automaton, _closer(config)
     ends = {step.terminal.name for step in config.free.target.markers} if config.free else set[str]()
-    found: dict[str, MissingCloser] = {}
+    by_regex: dict[str, MissingCloser] = {}
     for step in (*automaton.outside_of_call(config).markers, *automaton.top_level_markers):
         if not step.inserted and is_distinct(step) and step.terminal.name not in ends:
             for chain in _to_name(step, (), False):
                 regex = _after_closer(closer, closer.lines, SPACES.join([regex_of(t.terminal) for t in chain]))
                 opener, first = regex_of(step.terminal), _first(step)
                 first += _first_of_near(closer.forms) if first else ""
-                found.setdefault(regex, MissingCloser(regex, opener, first, "call", closer.forms, opener))
-    return list(found.values())
+                by_regex.setdefault(regex, MissingCloser(regex, opener, first, "call", closer.forms, opener))
+    return list(by_regex.values())
 
 
 def _to_name(step: Transition, before: tuple[Transition, ...], named: bool) -> list[tuple[Transition, ...]]:
@@ -145,7 +145,7 @@ def _arguments(config: Config, value_end: Config) -> list[MissingCloser]:
 
     Behind an intact closing marker, one of its markers may have a mistake, and the first may be missing or doubled.
     """
-    found: list[MissingCloser] = []
+    argument_closers: list[MissingCloser] = []
     before = _closer(config)
     for closer in value_end.markers:
         for opener in closer.target.markers:
@@ -161,7 +161,9 @@ def _arguments(config: Config, value_end: Config) -> list[MissingCloser]:
             lead = f"(?:{before.behind}|{before.lines}{{1,2}}{'|' if special else ''})"
             first = opener.terminal.first and f"{BREAKS}{closer.terminal.canonical.strip()[:2]}{special}"
             begins = regex_of(opener.terminal)
-            found.append(MissingCloser(lead + SPACES.join(parts), begins, first, "argument", before.forms, begins))
+            argument_closers.append(
+                MissingCloser(lead + SPACES.join(parts), begins, first, "argument", before.forms, begins)
+            )
             if is_distinct(closer):
                 # what begins with a slash is a closing marker with a mistake, whose end may not have come
                 intact, bare = _spelled(closer), f"(?!/)({without_conditions(named.terminal.regex)})"
@@ -175,8 +177,10 @@ def _arguments(config: Config, value_end: Config) -> list[MissingCloser]:
                 for other in with_mistake:
                     regex = intact + SPACES + SPACES.join(other)
                     first = f"{BREAKS}{closer.terminal.canonical.strip()[0]}"
-                    found.append(MissingCloser(regex, intact, first, "argument", tuple(all_forms(closer.terminal))))
-    return found
+                    argument_closers.append(
+                        MissingCloser(regex, intact, first, "argument", tuple(all_forms(closer.terminal)))
+                    )
+    return argument_closers
 
 
 def _to_value(named: Transition) -> list[str]:
@@ -196,22 +200,24 @@ def _ends(config: Config, value_end: Config) -> list[MissingCloser]:
 
     Behind an intact closing marker, the first marker of the end may have a mistake.
     """
-    found: list[MissingCloser] = []
+    end_closers: list[MissingCloser] = []
     before = _closer(config)
     for closer in value_end.markers:
         chain, forms = _shortest_end(closer.target), tuple(all_forms(closer.terminal))
         written = closer.terminal.canonical.strip()
         if is_distinct(closer):
             spelled, first = any_of(forms, exact=True), BREAKS + written[0]
-            found.append(MissingCloser(f"{_spelled(closer)}(?={SPACES}{spelled})", spelled, first, "twice", forms))
+            end_closers.append(
+                MissingCloser(f"{_spelled(closer)}(?={SPACES}{spelled})", spelled, first, "twice", forms)
+            )
             if any(("end", kind) in closer.after for kind in CALLS):
                 near = near_miss_of(closer)
-                found.append(MissingCloser(near, near, _first_of_near(forms), "end", forms))
+                end_closers.append(MissingCloser(near, near, _first_of_near(forms), "end", forms))
             if chain:
                 regex = SPACES.join(
                     [_spelled(closer), near_miss_of(chain[0]), *[regex_of(t.terminal) for t in chain[1:]]]
                 )
-                found.append(MissingCloser(regex, spelled, first, "end", forms))
+                end_closers.append(MissingCloser(regex, spelled, first, "end", forms))
         for start in range(len(chain)):
             rest = SPACES.join([regex_of(t.terminal) for t in chain[start:]])
             lead = _lines(chain[start]) or _lines(closer)
@@ -221,8 +227,8 @@ def _ends(config: Config, value_end: Config) -> list[MissingCloser]:
             first = _first(chain[start])
             first += written[:2] if first else ""
             begins, end = regex_of(chain[start].terminal), regex_of(chain[-1].terminal)
-            found.append(MissingCloser(regex, end, first, "end", before.forms, begins))
-    return found
+            end_closers.append(MissingCloser(regex, end, first, "end", before.forms, begins))
+    return end_closers
 
 
 def _shortest_end(config: Config) -> list[Transition]:
@@ -321,7 +327,7 @@ def near_keys(config: Config) -> list[Transition]:
     named = [step for step in markers if not _begins_other_key(step)] if firsts else []
     # what a marker asks for behind it may still be on its way
     sound = "|".join([f"(?:{without_conditions(step.terminal.regex)})" for step in named])
-    found: list[Transition] = []
+    transitions: list[Transition] = []
     for step in named:
         written = step.terminal.canonical
         if written[:1] not in firsts:
@@ -342,8 +348,8 @@ def near_keys(config: Config) -> list[Transition]:
         regex = f"(?={re.escape(written[0])})(?!{sound}{cut}){near_miss_pattern(written)}{end}"
         terminal = Terminal(name, short, regex, "", grows=True, may_stay_open=True, priority=PRIORITY, first=written[0])
         after = (("replace", written), *step.after)
-        found.append(Transition(terminal, step.target, step.before, after, step.cost, written, replaces=True))
-    return found
+        transitions.append(Transition(terminal, step.target, step.before, after, step.cost, written, replaces=True))
+    return transitions
 
 
 def _begins_other_key(step: Transition) -> str:

@@ -64,18 +64,18 @@ def search_by_chars(match: Find, spaces: str, chars: str) -> Find:
                 break
         else:
             return None
-        while (found := first(text, pos)) is not None:
-            start = at = found.start()
+        while (place_match := first(text, pos)) is not None:
+            start = at = place_match.start()
             while start > pos and text[start - 1] in spaces:
                 start -= 1
             while start < at:
-                found = match(text, start)
-                if found is not None:
-                    return found
+                place_match = match(text, start)
+                if place_match is not None:
+                    return place_match
                 start += 1
-            found = match(text, at)
-            if found is not None:
-                return found
+            place_match = match(text, at)
+            if place_match is not None:
+                return place_match
             pos = at + 1
         return None
 
@@ -90,8 +90,8 @@ def search_before(search: Find, match: Find, signs: str) -> Find:
         if last - pos > _FEW:
             return search(text, pos)
         for at in range(pos, last + 1):  # each place sees the text behind the last one, too
-            if (found := match(text, at)) is not None:
-                return found
+            if (place_match := match(text, at)) is not None:
+                return place_match
         return None
 
     return find
@@ -147,9 +147,9 @@ def _leading(markers: Sequence[Marker], *, within: bool = False) -> tuple[set[st
     for marker in markers:
         regex = re.sub(_ASKS, "\0", marker.regex) if within else marker.regex
         is_known = marker.first and not any(char.isspace() or (within and char.isalnum()) for char in marker.first)
-        found = (frozenset[str](), frozenset(marker.first)) if is_known else leading_chars(regex)
-        if found is None:
+        leading = (frozenset[str](), frozenset(marker.first)) if is_known else leading_chars(regex)
+        if leading is None:
             return None
-        spaces |= found[0]
-        chars |= found[1]
+        spaces |= leading[0]
+        chars |= leading[1]
     return spaces, chars

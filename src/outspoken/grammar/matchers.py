@@ -77,13 +77,13 @@ class OpenMarkers:
         """
         first = None
         for pattern, own in self.found:
-            found = _first_open(pattern, buffer, at, start)
-            if found is not None and (found, own) < (start if first is None else first, group):
-                first = found
+            open_at = _first_open(pattern, buffer, at, start)
+            if open_at is not None and (open_at, own) < (start if first is None else first, group):
+                first = open_at
         if first is None and group in self.mistaken:
             for pattern, own in self.others:
-                found = pattern.match(buffer, start, partial=True) if own < group else None
-                if found is not None and found.partial:
+                open_at = pattern.match(buffer, start, partial=True) if own < group else None
+                if open_at is not None and open_at.partial:
                     return start
         return first
 
@@ -99,12 +99,12 @@ def _first_open(pattern: Any, buffer: str, at: int, start: int) -> int | None:
         while (begun := pattern.search(buffer, at, end, partial=True)) is not None and not begun.partial:
             end = begun.end() - 1
         at = start if begun is None else begun.start()
-        found = pattern.match(buffer, at, partial=True)
-        if found is not None and found.partial:
+        partial_match = pattern.match(buffer, at, partial=True)
+        if partial_match is not None and partial_match.partial:
             return at
         at += 1
-    found = pattern.match(buffer, start, partial=True) if at == start else None
-    return start if found is not None and found.partial else None
+    partial_match = pattern.match(buffer, start, partial=True) if at == start else None
+    return start if partial_match is not None and partial_match.partial else None
 
 
 class Matcher:
@@ -137,13 +137,13 @@ class Matcher:
 
         If it is another beginning than the grammar writes, or is not known to be one, False.
         """
-        known = self._begun.get(piece)
-        if known is None and piece in self._begun:
+        is_begun = self._begun.get(piece)
+        if is_begun is None and piece in self._begun:
             find = self.find if finds else self.match
             matches = [(find(lead + piece, len(lead), partial=True), len(lead)) for lead in _LEADS]
-            known = all(match is not None and match.partial and match.start() == at for match, at in matches)
-            self._begun[piece] = known
-        return bool(known)
+            is_begun = all(match is not None and match.partial and match.start() == at for match, at in matches)
+            self._begun[piece] = is_begun
+        return bool(is_begun)
 
     def stays_open(self, buffer: str, at: int) -> bool:
         """Is the marker that begins at a place of what has arrived still incomplete?
@@ -170,15 +170,15 @@ def matcher_of(
     The input is complete if it is `final`; else it is still arriving. Markers are left `without` some of them.
     """
     key = (kind, final, closers, without) if closers or without else (kind, final)
-    found: Matcher | None = config.matchers.get(key)
-    if found is None:
-        known = config.leading_markers if kind == "leading" else config.markers
-        markers = [step for step in known if step not in without]
-        found = config.matchers[key] = _compile(config, kind, handlers, markers, closers, final=final)
+    matcher: Matcher | None = config.matchers.get(key)
+    if matcher is None:
+        possible = config.leading_markers if kind == "leading" else config.markers
+        markers = [step for step in possible if step not in without]
+        matcher = config.matchers[key] = _compile(config, kind, handlers, markers, closers, final=final)
         if kind == "find" and not final:
-            sound = [*[step.terminal for step in known if not step.nearly], *config.missing_closers]
-            found.start_search = compile_start_search(sound, [step.nearly for step in known if step.nearly])
-    return found
+            sound = [*[step.terminal for step in possible if not step.nearly], *config.missing_closers]
+            matcher.start_search = compile_start_search(sound, [step.nearly for step in possible if step.nearly])
+    return matcher
 
 
 def _compile(
@@ -203,14 +203,14 @@ def _compile(
     source = "|".join([*ends, *[f"(?:{pattern})()" for pattern in patterns[len(markers) :]]])
     if final and finds and source:
         return Matcher(*compile_search(source, searched), branches)
-    found = Matcher(find_nothing, find_nothing, branches)
+    matcher = Matcher(find_nothing, find_nothing, branches)
     if source:
         compiled = (re.compile if final else compile_alike)(source if finds else f"{ignored}(?:{source})")
-        found.find, found.match = compiled.search, compiled.match
+        matcher.find, matcher.match = compiled.search, compiled.match
     if not final:
-        found.open_markers = _open_markers(markers, patterns)
-        found.expect(markers)
-    return found
+        matcher.open_markers = _open_markers(markers, patterns)
+        matcher.expect(markers)
+    return matcher
 
 
 def _branch(step: Transition, token: int, handlers: Handlers) -> Branch:

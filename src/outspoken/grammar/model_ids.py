@@ -47,13 +47,13 @@ class PromptEnds(NamedTuple):
 
         Raises ValueError for another text.
         """
-        found: dict[str, str] = {}
+        ends: dict[str, str] = {}
         for part in written.split(" | ") if written else []:
             mode, _, end = part.strip().partition(" ")
-            if mode not in ("thinking", "plain") or mode in found:
+            if mode not in ("thinking", "plain") or mode in ends:
                 raise ValueError("written as `thinking <think> | plain </think>`, the default first")
-            found[mode] = end.strip().replace("\\n", "\n")
-        return cls(found.get("thinking"), found.get("plain"), next(iter(found), "thinking") == "thinking")
+            ends[mode] = end.strip().replace("\\n", "\n")
+        return cls(ends.get("thinking"), ends.get("plain"), next(iter(ends), "thinking") == "thinking")
 
     def end(self, *, thinking: bool | None) -> str | None:
         """The end of the prompt of a model that thinks or does not, by default as it does by itself."""
@@ -96,8 +96,8 @@ def find(model: str, patterns: Iterable[tuple[str, str, str]]) -> ModelFormat | 
         if (match := _regex(pattern).search(name)) is not None:
             fit = match.start(), -sum(map(str.isalnum, pattern))
             best.setdefault(fit, []).append(ModelFormat(format, pattern, PromptEnds.of(ends)))
-    found = best[min(best)] if best else []
-    return found[0] if len({one.format for one in found}) == 1 else None
+    best_formats = best[min(best)] if best else []
+    return best_formats[0] if len({model_format.format for model_format in best_formats}) == 1 else None
 
 
 def is_whole(model: str, pattern: str) -> bool:

@@ -50,8 +50,8 @@ def near_openers(config: Config) -> list[Transition]:
 
     The mistake is in the marker, or in what its condition asks for behind it.
     """
-    found: list[Transition] = []
-    known = set[str]()
+    transitions: list[Transition] = []
+    regexes = set[str]()
     for opener in config.strict_transitions()[2]:
         begun = {kind for op, kinds in opener.after if op == "begin" for kind in kinds.split()}
         if begun & {"think", "code"}:
@@ -66,16 +66,16 @@ def near_openers(config: Config) -> list[Transition]:
                     boundary += f"(?!{'|'.join(others)})"
                 space = r"[ \t]{0,9}" if opener.terminal.canonical[-1:] == " " else ""
                 regex = f"{boundary}{near_miss_pattern(written)}{space}{condition}(?={SPACES}{following})"
-                if len(written) >= _SHORTEST and regex not in known:
-                    known.add(regex)
+                if len(written) >= _SHORTEST and regex not in regexes:
+                    regexes.add(regex)
                     first = {written[0], written[0].swapcase(), written[1]}
-                    found.append(_lenient(opener, "~", regex, "".join(sorted(first)), written, nearly=written))
-        found += _beside_line_start(opener)
+                    transitions.append(_lenient(opener, "~", regex, "".join(sorted(first)), written, nearly=written))
+        transitions += _beside_line_start(opener)
         bare = without_conditions(opener.terminal.regex)
         if bare != opener.terminal.regex and (following := evidence(opener.target, mistaken=True)):
             regex = f"(?:{bare})(?={SPACES}{following})"
-            found.append(_lenient(opener, "~~", regex, opener.terminal.first, "", prefilter=f"(?:{bare})"))
-    return found
+            transitions.append(_lenient(opener, "~~", regex, opener.terminal.first, "", prefilter=f"(?:{bare})"))
+    return transitions
 
 
 def _condition(terminal: Terminal) -> str:
@@ -97,13 +97,13 @@ def _beside_line_start(opener: Transition) -> list[Transition]:
     regex = opener.terminal.regex.replace("\n", r"\n")
     if _LINE_START not in regex or not (following := evidence(opener.target, is_long=True)):
         return []
-    found: list[Transition] = []
+    transitions: list[Transition] = []
     for written in written_forms(opener.terminal):
         if len(written) >= SHORT_MARKER:
             marker = f"(?:{_STRAY_LETTER}|{_SENTENCE_END}){re.escape(written)}"
             regex = f"{marker}(?={SPACES}{following})"
-            found.append(_lenient(opener, "~^", regex, written[0], f"\n{written}", prefilter=marker))
-    return found
+            transitions.append(_lenient(opener, "~^", regex, written[0], f"\n{written}", prefilter=marker))
+    return transitions
 
 
 def _is_at_line_start(terminal: Terminal) -> bool:
@@ -191,18 +191,18 @@ def _ways(config: Config, depth: int, *, named: bool, mistaken: bool, is_long: b
     free, embedded, markers = config.strict_transitions()
     if free is not None:
         return [("",)] if named and not mistaken else []
-    found: list[_Way] = []
+    ways_on: list[_Way] = []
     if not mistaken:
-        found += [(_JSON_OPEN[e.terminal.short],) for e in embedded if e.terminal.short in _JSON_OPEN]
-        found += [("",)] if named and embedded else []
+        ways_on += [(_JSON_OPEN[e.terminal.short],) for e in embedded if e.terminal.short in _JSON_OPEN]
+        ways_on += [("",)] if named and embedded else []
     for step in sorted(markers, key=lambda step: not step.terminal.canonical) if mistaken else markers:
         regex = regex_of(step.terminal)
         if is_evidence(step.terminal):
-            found += [(_near_key(step, w),) for w in written_forms(step.terminal)] if mistaken else [(regex,)]
-            found = [*(_behind_string(step) if mistaken else []), *found]
+            ways_on += [(_near_key(step, w),) for w in written_forms(step.terminal)] if mistaken else [(regex,)]
+            ways_on = [*(_behind_string(step) if mistaken else []), *ways_on]
         elif step.terminal.canonical.strip() == _KEY_END and not mistaken:
-            found.append((regex,))  # an object with a key, as `_JSON_OPEN` asks for
-        elif depth > 1 and len(found) < _MAX_WAYS:
+            ways_on.append((regex,))  # an object with a key, as `_JSON_OPEN` asks for
+        elif depth > 1 and len(ways_on) < _MAX_WAYS:
             if mistaken:
                 regex = f"(?:{without_conditions(step.terminal.regex)})"
             name = named or step.terminal.short in ("TOOL_NAME", "ACTION_NAME")
@@ -212,8 +212,8 @@ def _ways(config: Config, depth: int, *, named: bool, mistaken: bool, is_long: b
             else:
                 ways = _ways(step.target, depth - 1, named=name, mistaken=mistaken, is_long=is_long)
             end = _VALUE_OPEN if step.terminal.short == "TOOL_NAME" and step.target.strict_transitions()[1] else ""
-            found += [(regex + SPACES, *way) if any(way) else (regex + end,) for way in ways]
-    return found[:_MAX_WAYS]
+            ways_on += [(regex + SPACES, *way) if any(way) else (regex + end,) for way in ways]
+    return ways_on[:_MAX_WAYS]
 
 
 def _near_key(step: Transition, written: str) -> str:
@@ -231,15 +231,15 @@ def _holds_arguments(step: Transition) -> bool:
 def _behind_string(step: Transition) -> list[_Way]:
     """A key, a string and the key of the arguments: the first key is lost, or the other one has a mistake."""
     key = rf"(?:{without_conditions(step.terminal.regex)}){SPACES}"
-    found: list[_Way] = []
+    ways_on: list[_Way] = []
     for value in step.target.strict_transitions()[1]:
         for separator in value.target.strict_transitions()[2] if value.terminal.short == "JSON_STRING" else ():
             string = f"{_STRING}{SPACES}{regex_of(separator.terminal)}{SPACES}"
             keys = [k for k in separator.target.strict_transitions()[2] if _holds_arguments(k)]
             for other in filter(lambda step: is_evidence(step.terminal), keys):
-                found += [(key + string, _near_key(other, written)) for written in written_forms(other.terminal)]
-                found += [(string, rf"{regex_of(other.terminal)}{SPACES}\{{")] if value.role == "tool_name" else []
-    return found
+                ways_on += [(key + string, _near_key(other, written)) for written in written_forms(other.terminal)]
+                ways_on += [(string, rf"{regex_of(other.terminal)}{SPACES}\{{")] if value.role == "tool_name" else []
+    return ways_on
 
 
 def is_evidence(terminal: Terminal) -> bool:

@@ -95,18 +95,22 @@ def add(name: str, text: str, path: Path, template: Template | None = None) -> s
 
     with _adding:
         added = _editions[-1]
-        known = added.get(name)
+        earlier = added.get(name)
         data = template.data if template is not None else None
-        if known is not None and known.text == text and data == (known.template.data if known.template else None):
+        if (
+            earlier is not None
+            and earlier.text == text
+            and data == (earlier.template.data if earlier.template else None)
+        ):
             return name
-        if known is not None or normalized(name) in _aliases(edition()):
+        if earlier is not None or normalized(name) in _aliases(edition()):
             raise ValueError(f"another format is called `{name}`")
-        made = compile_text(text, path)
-        if "auto" in map(normalized, (name, *made.header.aliases)):
+        compiled = compile_text(text, path)
+        if "auto" in map(normalized, (name, *compiled.header.aliases)):
             raise GrammarError(str(path), "no format may be called `auto`: it means that the format is not known")
         if not _NAME.fullmatch(name):
             raise GrammarError(str(path), f"`{name}` is not a valid name: use a-z, 0-9 and _, and begin with a letter")
-        _editions.append({**added, name: Added(text, path, made, template)})
+        _editions.append({**added, name: Added(text, path, compiled, template)})
     return name
 
 
@@ -253,9 +257,9 @@ def _resolved(name: str, edition: int) -> str:
     is_file = _NAME.fullmatch(wanted) and grammar_path(wanted).is_file()
     if is_file or wanted in _editions[edition]:
         return wanted  # no other format is looked at
-    found = _aliases(edition).get(wanted)
-    if found is not None:
-        return found
+    aliased = _aliases(edition).get(wanted)
+    if aliased is not None:
+        return aliased
     by_id = _model(name, edition)
     if by_id is None:
         raise _unknown(name)
@@ -324,11 +328,11 @@ def tables(name: str) -> Tables:
     compiled = compiled_path(path)
     if compiled.exists():
         try:
-            found = Tables.from_json(compiled.read_text("utf-8"))
+            compiled_tables = Tables.from_json(compiled.read_text("utf-8"))
         except (ValueError, KeyError):
-            found = None  # half written, or by another version
-        if found is not None and is_current(path.parent, found.sources):
-            return found
+            compiled_tables = None  # half written, or by another version
+        if compiled_tables is not None and is_current(path.parent, compiled_tables.sources):
+            return compiled_tables
     elif path.parent == own_folder() and not index_path(path.parent).exists():
         note_not_compiled(path.parent)
     return _compiled(path)
@@ -368,8 +372,8 @@ def load_format(source: str | PathLike[str] | dict[str, Any], name: str | None =
         data: Any = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise GrammarError(str(path), f"it cannot be read: {error}") from error
-    found = cast("dict[str, Any]", data).get("response_template", data) if isinstance(data, dict) else data
-    return _load_template(found, name)
+    template_data = cast("dict[str, Any]", data).get("response_template", data) if isinstance(data, dict) else data
+    return _load_template(template_data, name)
 
 
 def _load_template(data: Any, name: str | None) -> str:

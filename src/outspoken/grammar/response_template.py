@@ -243,10 +243,12 @@ class _GrammarWriter:
         key = f"{field.place}.content_args.tag_pattern"
         self._imports.add(".shared.text.ARG_VALUE")
         self._trims.add("value")
-        given: Any = field.args.get("value_parser")
+        value_parser: Any = field.args.get("value_parser")
         if "value_parser" not in field.args:
             self._values = "text"
-        elif (cast("dict[str, Any]", given).get("name") if isinstance(given, dict) else given) != "json":
+        elif (
+            cast("dict[str, Any]", value_parser).get("name") if isinstance(value_parser, dict) else value_parser
+        ) != "json":
             self._refuse(f"{field.place}.content_args.value_parser", "values are text, or `json`")
         self._is_merged = bool(field.args.get("merge_duplicates"))
         if field.parser == "kv-lines":

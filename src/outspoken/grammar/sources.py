@@ -28,20 +28,20 @@ def sources(grammar: Path) -> dict[str, int]:
 
     What it imports of the library's own grammars, from another folder, is left out.
     """
-    found: dict[str, int] = {}
+    checksums: dict[str, int] = {}
     waiting = [grammar]
     while waiting:
         path = waiting.pop()
         name = path.relative_to(grammar.parent).as_posix()
-        if name in found or not (path.is_file() or path == grammar):
+        if name in checksums or not (path.is_file() or path == grammar):
             continue
         data = path.read_bytes()
-        found[name] = zlib.crc32(data)
+        checksums[name] = zlib.crc32(data)
         for match in _IMPORT.finditer(data):
             parts = match[1].decode().split(".")[1:]
             whole = path.parent.joinpath(*parts).with_suffix(".lark")
             waiting.append(whole if whole.exists() else path.parent.joinpath(*parts[:-1]).with_suffix(".lark"))
-    return dict(sorted(found.items()))
+    return dict(sorted(checksums.items()))
 
 
 def is_current(folder: Path, recorded: dict[str, int]) -> bool:

@@ -137,7 +137,7 @@ class Tables(NamedTuple):
         data: dict[str, Any] = json.loads(text)
         if data["version"] != VERSION:
             return None
-        found = cls(
+        tables = cls(
             header=Header.from_data(data["header"]),
             terminals={row[0]: Terminal._make([*row[:-1], tuple(row[-1])]) for row in data["terminals"]},
             rules=rules_from_data(data),
@@ -147,9 +147,9 @@ class Tables(NamedTuple):
             **{name: data[name] for name in _AHEAD},
         )
         if "broken" not in data:
-            return found
-        broken = found._replace(symbol=BROKEN, **_read_states(data["broken"]), **dict.fromkeys(_AHEAD))
-        return found._replace(broken=broken)
+            return tables
+        broken = tables._replace(symbol=BROKEN, **_read_states(data["broken"]), **dict.fromkeys(_AHEAD))
+        return tables._replace(broken=broken)
 
 
 def _read_states(data: dict[str, Any]) -> dict[str, Any]:

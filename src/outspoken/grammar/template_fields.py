@@ -109,8 +109,8 @@ class Template:
         place, shape = f"{field.place}.transform", field.transform
         if shape is None or shape == "{content}":
             return [], []
-        known = cast("dict[str, Any]", shape) if isinstance(shape, dict) else {}
-        function: Any = known.get("function", known) or None
+        keys = cast("dict[str, Any]", shape) if isinstance(shape, dict) else {}
+        function: Any = keys.get("function", keys) or None
         if function == "{content}":
             return [], []
         if not isinstance(function, dict):
@@ -156,30 +156,30 @@ class Template:
         fields = template.get("fields")
         if not isinstance(fields, dict) or not fields:
             self.refuse("fields", "a template has fields")
-        found = [self._field(str(key), data) for key, data in cast("dict[Any, Any]", fields).items()]
-        implicit = [field.key for field in found if field.is_implicit]
+        checked_fields = [self._field(str(key), data) for key, data in cast("dict[Any, Any]", fields).items()]
+        implicit = [field.key for field in checked_fields if field.is_implicit]
         if len(implicit) > 1:
             self.refuse(f"fields.{implicit[1]}", f"only one field may lack an opener, and `{implicit[0]}` does")
         for kind in ("thinking", "tool_calls"):
-            same = [field.key for field in found if field.kind == kind]
+            same = [field.key for field in checked_fields if field.kind == kind]
             if len(same) > 1:
                 self.refuse(f"fields.{same[1]}", f"it means the same as `{same[0]}`")
-        return found
+        return checked_fields
 
     def _field(self, key: str, data: Any) -> Field:
         place = f"fields.{key}"
         if not isinstance(data, dict):
             self.refuse(place, "a field is a dict")
-        for one in cast("dict[Any, Any]", data):
-            if one not in _KEYS:
-                self.refuse(f"{place}.{one}", f"there is no such key; known are {', '.join(sorted(_KEYS))}")
+        for name in cast("dict[Any, Any]", data):
+            if name not in _KEYS:
+                self.refuse(f"{place}.{name}", f"there is no such key; known are {', '.join(sorted(_KEYS))}")
         for side in ("open", "close"):
             if side in data and f"{side}_pattern" in data:
                 self.refuse(f"{place}.{side}", f"a field has either `{side}` or `{side}_pattern`")
             self.literals(f"{place}.{side}", cast("dict[str, Any]", data).get(side))
-        known = cast("dict[str, Any]", data)
-        self._limit(f"{place}.", known, "open_pattern", "close_pattern")
-        field = Field(key, known)
+        field_data = cast("dict[str, Any]", data)
+        self._limit(f"{place}.", field_data, "open_pattern", "close_pattern")
+        field = Field(key, field_data)
         self._limit(f"{place}.content_args.", field.args, "tag_pattern")
         if field.kind == "payload" and not _KEY.fullmatch(key):
             self.refuse(place, "the name of a field is made of letters, digits, `_`, `-` and `.`")
@@ -194,10 +194,10 @@ class Template:
         allowed = _PARSERS[field.kind]
         if parser not in allowed:
             self.refuse(f"{place}.content", f"`{parser}` cannot be read there; {' or '.join(allowed)} can")
-        known = _ARGS[parser] - (set() if is_call else _ONLY_CALLS.get(parser, set()))
-        for one in field.args:
-            if one not in known:
-                self.refuse(f"{place}.content_args.{one}", f"it cannot be expressed for `{parser}`")
+        allowed_names = _ARGS[parser] - (set() if is_call else _ONLY_CALLS.get(parser, set()))
+        for name in field.args:
+            if name not in allowed_names:
+                self.refuse(f"{place}.content_args.{name}", f"it cannot be expressed for `{parser}`")
         if field.kind == "payload":
             self._check_values(field)
         join: Any = field.data.get("join")
@@ -227,13 +227,13 @@ class Template:
         groups = self._groups(field.data.get("open_pattern"))
         if shape is None and (groups or field.is_each):
             self.refuse(place, "without it, the named groups and `transform_each` say nothing")
-        known = {"content", *groups, *(["name"] if field.kind == "tool_calls" else [])}
+        variables = {"content", *groups, *(["name"] if field.kind == "tool_calls" else [])}
         for text in _texts(shape):
             match = _PLACEHOLDER.search(text)
             if match is not None and match[0] != text:
                 self.refuse(place, f"`{text}` is more than one placeholder")
-            if match is not None and not field.is_each and match[1].split(".")[0] not in known:
-                self.refuse(place, f"there is no `{match[1]}`; there is {', '.join(sorted(known))}")
+            if match is not None and not field.is_each and match[1].split(".")[0] not in variables:
+                self.refuse(place, f"there is no `{match[1]}`; there is {', '.join(sorted(variables))}")
 
     def _groups(self, given: Any) -> set[str]:
         """The named groups of an expression."""
@@ -327,19 +327,19 @@ def written(source: str) -> str | None:
 
 
 def _shortest(items: Sequence) -> str:
-    found: list[str] = []
+    pieces: list[str] = []
     for item in items:
         if isinstance(item, Chars) and item.only_literals and len(item.literals) == 1:
-            found += item.literals
+            pieces += item.literals
         elif isinstance(item, Group):
-            found.append(_shortest(item.body))
+            pieces.append(_shortest(item.body))
         elif isinstance(item, Alternatives):
-            found.append(_shortest(item.branches[0]))
+            pieces.append(_shortest(item.branches[0]))
         elif isinstance(item, Repeat):
-            found.append(_shortest(item.body) * item.low if item.low else "")
+            pieces.append(_shortest(item.body) * item.low if item.low else "")
         elif not isinstance(item, (Look, Position)) or (isinstance(item, Look) and item.is_negative):
             raise ValueError("the expression leaves a character open")
-    return "".join(found)
+    return "".join(pieces)
 
 
 def literal(text: str) -> str:

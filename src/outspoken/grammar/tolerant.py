@@ -217,17 +217,17 @@ class _Writer:
 
         Each way is an alternative, how many of its symbols are complete, and whether the next one has begun.
         """
-        found: dict[str, list[tuple[Rule, int, bool]]] = {}
+        beginnings: dict[str, list[tuple[Rule, int, bool]]] = {}
         while True:
             more = {
-                name: self._beginnings_of(name, found, anywhere=not without)
+                name: self._beginnings_of(name, beginnings, anywhere=not without)
                 for name in self._rules
                 if name not in without
             }
             more = {name: ways for name, ways in more.items() if ways}
-            if more == found:
-                return found
-            found = more
+            if more == beginnings:
+                return beginnings
+            beginnings = more
 
     def _ends_for_sure(self, symbol: str, seen: set[str]) -> bool:
         """Does a symbol end with a marker, so that the automaton closes it whatever follows?"""
@@ -238,24 +238,24 @@ class _Writer:
 
     def _beginnings_of(self, name: str, known: Iterable[str], *, anywhere: bool) -> list[tuple[Rule, int, bool]]:
         complete = {rule.symbols for rule in self._rules[name]}
-        found: list[tuple[Rule, int, bool]] = []
+        beginnings: list[tuple[Rule, int, bool]] = []
         for rule in self._rules[name]:
             for i, symbol in enumerate(rule.symbols):
                 begun = rule.symbols[:i]
                 is_new = i and not self._is_free(symbol) and begun not in complete and begun != (name,)
                 if is_new and (anywhere or self._ends_for_sure(begun[-1], set())):
-                    found.append((rule, i, False))
+                    beginnings.append((rule, i, False))
                 if symbol in known and not (i == 0 and symbol == name):
-                    found.append((rule, i, True))
-        return found
+                    beginnings.append((rule, i, True))
+        return beginnings
 
     def _write_beginnings(self, without: set[str], suffix: str, title: str) -> str:
         """Write the rules for beginnings; returns that of the start rule, or ""."""
-        found = self._beginnings(without)
+        beginnings = self._beginnings(without)
         taken = set(self._names.values())
-        names = {name: _unique(f"{self._names[name]}{suffix}", taken) for name in found}
+        names = {name: _unique(f"{self._names[name]}{suffix}", taken) for name in beginnings}
         self._section(title)
-        for name, places in found.items():
+        for name, places in beginnings.items():
             bodies: list[str] = []
             for rule, count, begun in places:
                 parts = [self._symbol(rule, i) for i in range(count)]
@@ -337,20 +337,20 @@ class _Writer:
 
 def _readable_names(rules: dict[str, list[Rule]], terminals: dict[str, Terminal]) -> dict[str, str]:
     """Names without the prefixes of imports; a number tells those apart that are the same without."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     taken: set[str] = {ENDED, CUT, FOREIGN, "rest", "skips", "cut_value", "cut_marker"}
     for name in rules:
         generated = _GENERATED.fullmatch(name)
         brief = f"_{short('_' + generated[1]).strip('_')}_items" if generated else short(name)
-        found[name] = _unique(brief, taken)
+        names[name] = _unique(brief, taken)
     taken = {RUN, RUN_END, MARKER, OPENER, SHORT, STRAY_TEXT, UNSURE_TEXT, STRAY_CHARACTER, CUT_MARKER, CUT_VALUE}
     alike: dict[Terminal, str] = {}
     for name, terminal in terminals.items():
         same = terminal._replace(name="", may_stay_open=False)
         if same not in alike:
             alike[same] = _unique(terminal.short.strip("_"), taken)
-        found[name] = alike[same]
-    return found
+        names[name] = alike[same]
+    return names
 
 
 def _unique(name: str, taken: set[str]) -> str:

@@ -85,7 +85,7 @@ def make_survey(automaton: Automaton) -> Survey:
                     openers[kind] |= dict.fromkeys(written if is_argument else written_forms(step.terminal))
                     ends = [form for end in _markers(name.target) for form in written_forms(end.terminal)]
                     behind[kind] |= dict.fromkeys(ends)
-    around = [found[kind] for kind in ("TOOL_NAME", "ARG_NAME") for found in (openers, behind)]
+    around = [by_kind[kind] for kind in ("TOOL_NAME", "ARG_NAME") for by_kind in (openers, behind)]
     written = map(tuple, [*around, openers["ACTION_NAME"]])
     begun = {form.strip() for form in begun} - closing_forms(automaton)
     calls = tuple(sorted([form for form in begun if not _STRUCTURE.match(form) and form[:1] not in ",]}"]))

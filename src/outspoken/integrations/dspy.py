@@ -92,19 +92,20 @@ class OutspokenAdapter(_dspy.ChatAdapter):
 
     def _values(self, processed: Any, original: Any, output: Any, lm: Any, lm_kwargs: Any) -> Any:
         """The fields of an output of the LM. If DSPy expects calls of the server, there may be calls in the text."""
-        given = {"text": output} if isinstance(output, str) else output
-        name, text = self._get_tool_call_output_field_name(original), given.get("text") or ""
+        fields = {"text": output} if isinstance(output, str) else output
+        name, text = self._get_tool_call_output_field_name(original), fields.get("text") or ""
         if text and name and name not in processed.output_fields:
             read = self._read(text)
             reply = read.reply
             if reply.tool_calls or has_failed_call(reply):
                 own = [
-                    _adapters.base._provider_tool_call_to_tool_call_dict(call) for call in given.get("tool_calls") or ()
+                    _adapters.base._provider_tool_call_to_tool_call_dict(call)
+                    for call in fields.get("tool_calls") or ()
                 ]
-                found = self._fields(original, text, read)
-                found[name].tool_calls[:0] = _dspy.ToolCalls.from_dict_list(own).tool_calls
-                return {**found, **({"logprobs": given["logprobs"]} if given.get("logprobs") else {})}
-            output = {"reasoning_content": reply.reasoning, **given} if reply.reasoning else output
+                own_values = self._fields(original, text, read)
+                own_values[name].tool_calls[:0] = _dspy.ToolCalls.from_dict_list(own).tool_calls
+                return {**own_values, **({"logprobs": fields["logprobs"]} if fields.get("logprobs") else {})}
+            output = {"reasoning_content": reply.reasoning, **fields} if reply.reasoning else output
         return _dspy.ChatAdapter._call_postprocess(self, processed, original, [output], lm, lm_kwargs)[0]
 
     def _read(self, text: str) -> Assembler:
@@ -117,27 +118,27 @@ class OutspokenAdapter(_dspy.ChatAdapter):
         reply = read.reply
         if self._on_reply is not None:
             self._on_reply(reply)
-        found = self._of_calls(signature, read)
-        of_calls = [*found] if reply.tool_calls else []
+        values = self._of_calls(signature, read)
+        of_calls = [*values] if reply.tool_calls else []
         text = reply.text if of_calls or (reply.reasoning and not reply.tool_calls) else completion
         said = reply.reasoning or ("" if _SECTION in reply.text else reply.text)
         rest = signature
         for name, field in signature.output_fields.items():
             section = _section(text, name)
-            if name not in found and section and _is_read(field.annotation):
+            if name not in values and section and _is_read(field.annotation):
                 answer = read_answer(section, field.annotation, tool=name, format="text")
-                found |= {name: answer.value} if answer.is_valid else {}
-            elif name not in found and section is None:
+                values |= {name: answer.value} if answer.is_valid else {}
+            elif name not in values and section is None:
                 is_thought = field.annotation is _dspy.Reasoning or (name == "reasoning" and field.annotation is str)
                 if is_thought and said and (of_calls or reply.reasoning):
-                    found[name] = said if field.annotation is str else _dspy.Reasoning(content=said)
+                    values[name] = said if field.annotation is str else _dspy.Reasoning(content=said)
                 elif of_calls and field.is_required():
-                    found[name] = said if field.annotation is str else None
-            rest = rest.delete(name) if name in found else rest
-        found |= _dspy.ChatAdapter.parse(self, rest, text) if rest.output_fields else {}
-        if _NAME in of_calls and len(reply.tool_calls) > 1 and isinstance(found.get(_THOUGHT), str):
-            found[_THOUGHT] = f"{found[_THOUGHT]}\n{_ONE_CALL.format(len(reply.tool_calls))}".strip()
-        return {name: found[name] for name in signature.output_fields}
+                    values[name] = said if field.annotation is str else None
+            rest = rest.delete(name) if name in values else rest
+        values |= _dspy.ChatAdapter.parse(self, rest, text) if rest.output_fields else {}
+        if _NAME in of_calls and len(reply.tool_calls) > 1 and isinstance(values.get(_THOUGHT), str):
+            values[_THOUGHT] = f"{values[_THOUGHT]}\n{_ONE_CALL.format(len(reply.tool_calls))}".strip()
+        return {name: values[name] for name in signature.output_fields}
 
     def _of_calls(self, signature: Any, read: Assembler) -> dict[str, Any]:
         """The fields for calls, if there are calls and a place for them. Raises AdapterParseError if one cannot run."""
@@ -146,8 +147,8 @@ class OutspokenAdapter(_dspy.ChatAdapter):
             return {}
         reply, calls = read.reply, [] if has_failed_call(read.reply) else read.calls
         if calls and field:
-            given = [{"id": call.id, "name": call.name, "args": call.call.arguments} for call in calls]
-            return {field: _dspy.ToolCalls.from_dict_list(given)}
+            as_dicts = [{"id": call.id, "name": call.name, "args": call.call.arguments} for call in calls]
+            return {field: _dspy.ToolCalls.from_dict_list(as_dicts)}
         if calls:
             return {_NAME: calls[0].name, _ARGUMENTS: calls[0].call.arguments}
         section = _section(reply.text if reply.reasoning else reply.raw, field or _ARGUMENTS)

@@ -146,10 +146,10 @@ class _Replies:
             if chunk.reasoning:
                 self._assembler.add_own_reasoning(chunk.reasoning.reasoning_text)
             return [replace(chunk, finish_reason=None)]
-        made = self._chunks(self._assembler.feed(chunk.content))
+        chunks = self._chunks(self._assembler.feed(chunk.content))
         if not chunk.content or chunk.meta.get("usage"):
-            made.append(replace(chunk, content="", finish_reason=None, start=False))
-        return made
+            chunks.append(replace(chunk, content="", finish_reason=None, start=False))
+        return chunks
 
     def close(self, replies: list[Any]) -> list[Any]:
         """End the response; return the rest, with the finish reason at the end."""
@@ -162,10 +162,10 @@ class _Replies:
 
     def messages(self, replies: list[Any]) -> list[Any]:
         """The replies with what their texts mean."""
-        made: list[Any] = []
+        read_messages: list[Any] = []
         for message in replies:
             assembler, own = self._assembler, message.reasoning
-            if made or not self.callback:
+            if read_messages or not self.callback:
                 assembler = assembler.another()
                 if own:
                     assembler.add_own_reasoning(own.reasoning_text)
@@ -175,22 +175,22 @@ class _Replies:
             text = [_data.TextContent(assembler.text)] if assembler.text else []
             calls = [*message.tool_calls, *map(_call, assembler.calls)]
             content = [*reasoning, *_others(message._content), *text, *calls]
-            made.append(replace(message, _content=content, _meta=assembler.metadata(message.meta)))
-        return made
+            read_messages.append(replace(message, _content=content, _meta=assembler.metadata(message.meta)))
+        return read_messages
 
     def _chunks(self, parts: list[MessagePart]) -> list[Any]:
         """Chunks for parts of the response. A call is sent when it is complete."""
-        made: list[Any] = []
+        chunks: list[Any] = []
         for part in parts:
             if isinstance(part, TextDelta):
-                made.append(self._chunk("text", content=part.text))
+                chunks.append(self._chunk("text", content=part.text))
             elif isinstance(part, ReasoningDelta):
-                made.append(self._chunk("reasoning", reasoning=_data.ReasoningContent(part.text)))
+                chunks.append(self._chunk("reasoning", reasoning=_data.ReasoningContent(part.text)))
             elif isinstance(part, CallEnd):
                 index, call = FIRST_INDEX + part.index, _call(part)
                 delta = _data.ToolCallDelta(index, call.tool_name, json.dumps(call.arguments), call.id, call.extra)
-                made.append(self._chunk("call", index=index, start=True, tool_calls=[delta]))
-        return made
+                chunks.append(self._chunk("call", index=index, start=True, tool_calls=[delta]))
+        return chunks
 
     def _chunk(self, kind: str = "", **fields: Any) -> Any:
         """A chunk with the metadata of the last one, in the block of its kind, which it may start."""

@@ -97,8 +97,10 @@ class ChatOutspoken(AssemblerFields, _chat_models.BaseChatModel):
         is_type = isinstance(schema, type) and not is_typeddict(schema)
 
         def parse(message: Any) -> Any:
-            found = [(call["name"], call["args"]) for call in (*message.tool_calls, *message.invalid_tool_calls)]
-            functions = [{"name": name, "arguments": "" if given is None else given} for name, given in found]
+            requested = [(call["name"], call["args"]) for call in (*message.tool_calls, *message.invalid_tool_calls)]
+            functions = [
+                {"name": name, "arguments": "" if arguments is None else arguments} for name, arguments in requested
+            ]
             listed = [{"type": "function", "function": each} for each in functions]
             said = {"message": {"content": message.text, "tool_calls": listed}, "finish_reason": "stop"}
             wanted: Any = schema if is_type else function["parameters"]
@@ -142,12 +144,12 @@ class ChatOutspoken(AssemblerFields, _chat_models.BaseChatModel):
             is_async = isinstance(run_manager, _managers.AsyncCallbackManagerForLLMRun)
             parent = _managers.AsyncParentRunManager if is_async else _managers.ParentRunManager
             config["callbacks"] = parent.get_child(run_manager)
-        given: list[Any] = []  # with an answer to each invalid call that has none: the reason
+        history: list[Any] = []  # with an answer to each invalid call that has none: the reason
         answered = {message.tool_call_id for message in messages if isinstance(message, _messages.ToolMessage)}
         for message in messages:
-            given += [message, *[error for error in tool_errors(message) if error.tool_call_id not in answered]]
-        assembler = self._begin(tools, kwargs.get("tool_choice"), history=[*map(_said, given)], stop=stop)
-        sent = [*filter(None, assembler.to_send(given, _to_send))]
+            history += [message, *[error for error in tool_errors(message) if error.tool_call_id not in answered]]
+        assembler = self._begin(tools, kwargs.get("tool_choice"), history=[*map(_said, history)], stop=stop)
+        sent = [*filter(None, assembler.to_send(history, _to_send))]
         return model, {"input": sent, "config": config, **options}, assembler
 
 
@@ -197,15 +199,15 @@ def _again(request: Any, result: Sequence[Any]) -> Any:
 def _said(message: Any) -> dict[str, Any]:
     """A message as chat completions have it."""
     role = {"human": "user", "ai": "assistant", "AIMessageChunk": "assistant"}.get(message.type, message.type)
-    made = {"role": role, "content": message.content}
+    fields = {"role": role, "content": message.content}
     if isinstance(message, _messages.ToolMessage):
-        return {**made, "tool_call_id": message.tool_call_id, "name": message.name}
+        return {**fields, "tool_call_id": message.tool_call_id, "name": message.name}
     if isinstance(message, _messages.AIMessage):
         called = [*message.tool_calls, *message.invalid_tool_calls]
         calls = [call_of(call["id"], call["name"], call["args"]) for call in called]
         about = message.response_metadata.get(METADATA)
-        made |= {_REASONING: message.additional_kwargs.get(_REASONING), "tool_calls": calls, METADATA: about}
-    return made
+        fields |= {_REASONING: message.additional_kwargs.get(_REASONING), "tool_calls": calls, METADATA: about}
+    return fields
 
 
 def _to_send(message: Any) -> Any:
@@ -260,12 +262,12 @@ class _Chunks:
     def feed(self, chunk: Any) -> list[Any]:
         if isinstance(chunk, str):
             return _chunks(self._assembler.feed(chunk))
-        known: dict[str, Any] = chunk.response_metadata
-        self._reasons |= {key: value for key, value in known.items() if key in REASONS and value}
+        response_facts: dict[str, Any] = chunk.response_metadata
+        self._reasons |= {key: value for key, value in response_facts.items() if key in REASONS and value}
         if own := chunk.additional_kwargs.get(_REASONING):
             self._assembler.add_own_reasoning(own)
         kept = {key: getattr(chunk, key, None) for key in ("tool_call_chunks", "additional_kwargs", "usage_metadata")}
-        kept["response_metadata"] = {key: value for key, value in known.items() if key not in REASONS}
+        kept["response_metadata"] = {key: value for key, value in response_facts.items() if key not in REASONS}
         kept = {key: value for key, value in {**kept, "content": _content(chunk, "")}.items() if value}
         rest = [OutspokenChunk(**{"content": "", **kept}, id=chunk.id)] if kept else []
         return [*_chunks(self._assembler.feed(str(chunk.text))), *rest]

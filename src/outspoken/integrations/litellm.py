@@ -81,8 +81,8 @@ class OutspokenLLM(_litellm.CustomLLM):
         """The request to the model, and what reads its response."""
         request = _request(given)
         tools = request.get("tools") or ()
-        known: dict[str, Any] = {"history": request["messages"], "stop": request.get("stop")}
-        assembler = self._assembler(request["model"], readable_tools(tools), **known)
+        about_request: dict[str, Any] = {"history": request["messages"], "stop": request.get("stop")}
+        assembler = self._assembler(request["model"], readable_tools(tools), **about_request)
         request["messages"] = [*filter(None, assembler.to_send(request["messages"]))]
         parallel, choice = request.get("parallel_tool_calls") is not False, choice_of(request.get("tool_choice"), tools)
         source = partial(assembler.source, tool_choice=choice, parallel=parallel)
@@ -191,11 +191,11 @@ class _Response:
         body = {"choices": [{"index": 0, "message": fields, "finish_reason": reason}]}
         reply = self._make_source().read(body)
         written = self._make_exporter().whole(reply)["choices"][0]
-        facts, known = noted(reply), getattr(message, "provider_specific_fields", None)
-        made: dict[str, Any] = {**dict(message), "provider_specific_fields": {**(known or {}), **facts}}
-        made |= {"tool_calls": None, "function_call": None}  # as the server wrote them
-        made |= {key: value for key, value in written["message"].items() if key in _WRITTEN}
-        choice.message, choice.finish_reason = _litellm.Message(**made), written["finish_reason"]
+        facts, own_fields = noted(reply), getattr(message, "provider_specific_fields", None)
+        message_fields: dict[str, Any] = {**dict(message), "provider_specific_fields": {**(own_fields or {}), **facts}}
+        message_fields |= {"tool_calls": None, "function_call": None}  # as the server wrote them
+        message_fields |= {key: value for key, value in written["message"].items() if key in _WRITTEN}
+        choice.message, choice.finish_reason = _litellm.Message(**message_fields), written["finish_reason"]
         self._noted |= facts
         return facts
 
@@ -203,21 +203,23 @@ class _Response:
         """Read a chunk, and return those that a client gets: what has become certain, and what is not read."""
         chunks: list[Any] = []
         for choice in chunk.model_dump()["choices"]:
-            index, given = choice["index"], choice["delta"]
+            index, delta = choice["index"], choice["delta"]
             if index not in self._choices:
                 exporter = self._make_exporter(id=chunk.id, model=chunk.model, created=chunk.created, index=index)
                 self._choices[index] = self._make_source(), exporter
             source, exporter = self._choices[index]
-            read = {key: value for key, value in given.items() if key in _READ}
-            made = _export(source.feed({"choices": [{**choice, "index": 0, "delta": read}]}), exporter)
-            if kept := {key: value for key, value in given.items() if value and key not in _READ}:
-                made = made or [exporter.empty_chunk()]
-                made[-1]["choices"][0]["delta"] |= kept  # blocks of thinking stay beside their text
-            chunks += made
+            read = {key: value for key, value in delta.items() if key in _READ}
+            exported = _export(source.feed({"choices": [{**choice, "index": 0, "delta": read}]}), exporter)
+            if kept := {key: value for key, value in delta.items() if value and key not in _READ}:
+                exported = exported or [exporter.empty_chunk()]
+                exported[-1]["choices"][0]["delta"] |= kept  # blocks of thinking stay beside their text
+            chunks += exported
         if (usage := getattr(chunk, "usage", None)) is not None:
             counted: dict[str, Any] = {"choices": [{"index": 0, "delta": {}}], "usage": usage}
             chunks.append({"id": chunk.id, "created": chunk.created, "model": chunk.model, **counted})
-        return [_litellm.ModelResponseStream(**made, system_fingerprint=chunk.system_fingerprint) for made in chunks]
+        return [
+            _litellm.ModelResponseStream(**exported, system_fingerprint=chunk.system_fingerprint) for exported in chunks
+        ]
 
     def close(self) -> list[Any]:
         """End the response, and return the last chunks: of each choice, one with its finish reason."""

@@ -112,17 +112,19 @@ class OutspokenLLM(AssemblerFields, _calling.FunctionCallingLLM):
         With `error_on_no_tool_call`, raises ValueError if there is no call, or one that is truncated or invalid.
         Without it, such a call names no tool, but says what is wrong, so that an agent answers with an error.
         """
-        made: list[Any] = []
-        for block in [one for one in response.message.blocks if one.block_type == "tool_call"]:
+        selections: list[Any] = []
+        for block in [
+            content_block for content_block in response.message.blocks if content_block.block_type == "tool_call"
+        ]:
             arguments = object_of(block.tool_kwargs)
             if arguments is None and error_on_no_tool_call:
                 raise ValueError(block.tool_kwargs)
             name = refused_name(block.tool_kwargs) if arguments is None else block.tool_name
             selected = {"tool_id": block.tool_call_id or "", "tool_name": name, "tool_kwargs": arguments or {}}
-            made.append(_llm.ToolSelection(**selected))
-        if not made and error_on_no_tool_call:
+            selections.append(_llm.ToolSelection(**selected))
+        if not selections and error_on_no_tool_call:
             raise ValueError(f"the response has no tool call: {response.message.content!r}")
-        return made
+        return selections
 
     def _reading(self, messages: Sequence[Any], kwargs: dict[str, Any]) -> tuple[list[Any], _Responses]:
         """The messages for the LLM, and what reads the response. Takes what is not for the LLM from the arguments."""
@@ -183,16 +185,18 @@ class _Responses:
         calls = calls[: len(calls) - len(left_out)]
         thinking = [_types.ThinkingBlock(content=assembler.reasoning)] if assembler.reasoning else []
         text = [_types.TextBlock(text=assembler.text)] if assembler.text or not calls else []
-        known = {key: value for key, value in last.additional_kwargs.items() if key != "tool_calls"}
+        extra_fields = {key: value for key, value in last.additional_kwargs.items() if key != "tool_calls"}
         for block in calls:  # where LlamaIndex looks for calls when it streams structured output
-            if (given := object_of(block.tool_kwargs)) is not None:
-                function = {"name": block.tool_name, "arguments": json.dumps(given)}
+            if (arguments := object_of(block.tool_kwargs)) is not None:
+                function = {"name": block.tool_name, "arguments": json.dumps(arguments)}
                 call = {"id": block.tool_call_id, "type": "function", "function": function}
-                known.setdefault("tool_calls", []).append(call)
+                extra_fields.setdefault("tool_calls", []).append(call)
         if is_last:
             told = [{"name": block.tool_name, "arguments": block.tool_kwargs} for block in left_out]
-            known |= noted(assembler.reply, **({"calls_left_out": told} if told else {}))
-        message = _types.ChatMessage(role=last.role, blocks=[*own, *thinking, *text, *calls], additional_kwargs=known)
+            extra_fields |= noted(assembler.reply, **({"calls_left_out": told} if told else {}))
+        message = _types.ChatMessage(
+            role=last.role, blocks=[*own, *thinking, *text, *calls], additional_kwargs=extra_fields
+        )
         delta, thought = None if parts is None else joined(parts, TextDelta), joined(parts or (), ReasoningDelta)
         extra = {**extra, **({"thinking_delta": thought} if thought else {})}
         return self._last.model_copy(update={"message": message, "delta": delta, "additional_kwargs": extra})

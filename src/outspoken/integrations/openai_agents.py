@@ -67,12 +67,14 @@ class OutspokenModel(_interface.Model):
                 response = event.response.model_copy(update={"output": reading.items})
                 yield event.model_copy(update={"response": response, "sequence_number": reading.sequence_number})
 
-    def _request(self, args: Any, kwargs: Any) -> tuple[dict[str, Any], _Reading]:
+    def _request(self, args: Any, kwargs: Any) -> tuple[dict[str, Any], _ResponseItems]:
         """The arguments of a request, in which outputs of calls tell their problems, and what reads the response."""
         request: dict[str, Any] = dict(zip(_ARGUMENTS, args, strict=False)) | kwargs
         functions = [tool for tool in request["tools"] if hasattr(tool, "params_json_schema")]
         tools = [{"name": tool.name, "parameters": tool.params_json_schema} for tool in functions]
-        tools += [{"name": one.tool_name, "parameters": one.input_json_schema} for one in request["handoffs"]]
+        tools += [
+            {"name": handoff.tool_name, "parameters": handoff.input_json_schema} for handoff in request["handoffs"]
+        ]
         choice = getattr(request.get("model_settings"), "tool_choice", None)
         items: list[Any] = request["input"]
         items = [{"role": "user", "content": items}] if isinstance(items, str) else items
@@ -90,7 +92,7 @@ class OutspokenModel(_interface.Model):
             for turn in filter(None, sent)
             for item in turn
         ]
-        return request, _Reading(assembler, self._on_reply)
+        return request, _ResponseItems(assembler, self._on_reply)
 
     async def close(self) -> None:
         await self.wrapped.close()
@@ -99,7 +101,7 @@ class OutspokenModel(_interface.Model):
         return self.wrapped.get_retry_advice(request)
 
 
-class _Reading:
+class _ResponseItems:
     """Reads one response, and makes the items and events of what its text means."""
 
     def __init__(self, assembler: Assembler, on_reply: Callable[[ProviderReply], None] | None) -> None:

@@ -76,10 +76,10 @@ class OutspokenModel(_wrapper.WrapperModel):
         items = [item for message in messages for item in _items(message)]
         history, stop = [*map(_said, items)], options.get("stop_sequences")
         assembler = self._begin(tools, options.get("tool_choice"), history=history, stop=stop)
-        made = iter(assembler.to_send(items, self._to_send, _written))
+        sendable = iter(assembler.to_send(items, self._to_send, _written))
         sent: list[Any] = []
         for message in messages:
-            parts = [*filter(None, islice(made, len(_items(message))))]
+            parts = [*filter(None, islice(sendable, len(_items(message))))]
             if message.kind == "response":
                 sent += parts
             elif parts or not message.parts:
@@ -174,26 +174,28 @@ class _Parts:
 
     def _events(self, index: int, parts: list[MessagePart]) -> list[Any]:
         """Events of Pydantic AI for the parts of a text."""
-        made: list[Any] = []
+        events: list[Any] = []
         for part in parts:
             match part:
                 case TextDelta(text):
-                    made += self._manager.handle_text_delta(vendor_part_id=f"text {self._place}", content=text)
+                    events += self._manager.handle_text_delta(vendor_part_id=f"text {self._place}", content=text)
                 case ReasoningDelta(text):
-                    made += self._manager.handle_thinking_delta(vendor_part_id=f"thinking {self._place}", content=text)
+                    events += self._manager.handle_thinking_delta(
+                        vendor_part_id=f"thinking {self._place}", content=text
+                    )
                 case ReasoningEnd():
                     self._place += 1
                 case ToolCallStart(number, id, name):
                     self._place += 1
-                    made += self._call(f"call {index} {number}", tool_name=name, args="", tool_call_id=id)
+                    events += self._call(f"call {index} {number}", tool_name=name, args="", tool_call_id=id)
                 case ToolCallDelta(number, arguments):
-                    made += self._call(f"call {index} {number}", args=arguments)
+                    events += self._call(f"call {index} {number}", args=arguments)
                 case CallEnd(number) if part.refusal:  # replaces what was sent
                     self._place += 1
-                    made += self._whole_call(f"call {index} {number}", part)
+                    events += self._whole_call(f"call {index} {number}", part)
                 case _:
                     pass
-        return made
+        return events
 
     def _call(self, id: str, **changed: Any) -> list[Any]:
         event = self._manager.handle_tool_call_delta(vendor_part_id=id, **changed)
@@ -217,14 +219,14 @@ class _Stream(_ai.models.StreamedResponse):
         async for event in self._wrapped:
             self._copy_state()
             if event.event_kind == "part_start":
-                for one in parts.start(event.index, event.part):
-                    yield one
+                for part_event in parts.start(event.index, event.part):
+                    yield part_event
             elif event.event_kind == "part_delta":
-                for one in parts.delta(event.index, event.delta):
-                    yield one
+                for part_event in parts.delta(event.index, event.delta):
+                    yield part_event
         self._copy_state()
-        for one in (*parts.close(self), *parts.end(self)):
-            yield one
+        for part_event in (*parts.close(self), *parts.end(self)):
+            yield part_event
         for name, value in parts.facts(self._wrapped).items():
             setattr(self, name, value)
 

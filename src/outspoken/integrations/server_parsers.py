@@ -134,8 +134,8 @@ class CallReader:
                     _log(reply)
                 case _:
                     pass
-        made, self._new = self._new, Pieces()
-        return made
+        added, self._new = self._new, Pieces()
+        return added
 
     def _take(self, segment: Segment) -> None:
         """Take a sound call, or what the model wrote of all else, on a line of its own."""
@@ -246,19 +246,19 @@ def structural_tag(
     What it does not enforce goes to the log of the server. Raises ConstraintError if calls are required that the format
     cannot write.
     """
-    known = readable_tools(tools)
-    choice = choice_of(tool_choice, known is not None)
+    readable = readable_tools(tools)
+    choice = choice_of(tool_choice, readable is not None)
     if choice == "none" or format == "auto":
         return None
-    asked: Any = {"tools": known, "tool_choice": choice, "parallel": parallel}
+    asked: Any = {"tools": readable, "tool_choice": choice, "parallel": parallel}
     added = tokenizer if hasattr(tokenizer, "get_added_vocab") else None
     try:
-        made = constraint(format, **asked, reasoning="free" if thinks else "none", tokenizer=added)
+        derived = constraint(format, **asked, reasoning="free" if thinks else "none", tokenizer=added)
     except ConstraintError as error:
         if choice != "auto":
             raise
         _logger.warning("outspoken: the calls of a response are not constrained: %s", error)
         return None
-    for warning in made.warnings:
-        _logger.warning("outspoken: the constraint of %s: %s", made.format, warning)
-    return server.load("xgrammar").StructuralTag.model_validate(made.to_xgrammar())
+    for warning in derived.warnings:
+        _logger.warning("outspoken: the constraint of %s: %s", derived.format, warning)
+    return server.load("xgrammar").StructuralTag.model_validate(derived.to_xgrammar())

@@ -99,9 +99,9 @@ class OutspokenModel(_models.Model):
         response_format: dict[str, str] | None = None, tools_to_call_from: Any = None, **kwargs: Any,
     ) -> tuple[list[Any], dict[str, Any], Assembler | None]:  # fmt: skip
         """The messages and arguments for the wrapped model, and what reads its response; None without tools."""
-        given = {"stop_sequences": stop_sequences, "response_format": response_format}
-        given |= {"tools_to_call_from": tools_to_call_from} if self._send_tools else {}
-        request = {key: value for key, value in given.items() if value is not None} | kwargs
+        possible = {"stop_sequences": stop_sequences, "response_format": response_format}
+        possible |= {"tools_to_call_from": tools_to_call_from} if self._send_tools else {}
+        request = {key: value for key, value in possible.items() if value is not None} | kwargs
         tools = [_models.get_tool_json_schema(tool) for tool in tools_to_call_from or ()]
         if not tools:
             return messages, request, None
@@ -128,10 +128,10 @@ class OutspokenModel(_models.Model):
         """The calls of a response, those of the wrapped model first; none if one of them is refused."""
         reply, text, calls = assembler.reply, assembler.text, list[Any]()
         if not has_failed_call(reply):
-            found = assembler.calls
-            if not native and not found and self._text_is_answer and text:
-                found = [CallEnd(0, assembler.ids.next(), ToolCall(name=_ANSWER, arguments={"answer": text}))]
-            calls = [*native, *map(_call, found)]
+            own_calls = assembler.calls
+            if not native and not own_calls and self._text_is_answer and text:
+                own_calls = [CallEnd(0, assembler.ids.next(), ToolCall(name=_ANSWER, arguments={"answer": text}))]
+            calls = [*native, *map(_call, own_calls)]
         if not calls:
             self._last = assembler
         if self._on_reply is not None:
@@ -143,20 +143,20 @@ def _turns(messages: list[Any]) -> list[tuple[list[Any], dict[str, Any]]]:
     """The messages, calls with what the assistant said before, and what they are in chat completions."""
     turns: list[tuple[list[Any], dict[str, Any]]] = []
     called: list[Any] = []
-    for given in messages:
-        message = _models.ChatMessage.from_dict({**given}) if isinstance(given, dict) else given
+    for sent in messages:
+        message = _models.ChatMessage.from_dict({**sent}) if isinstance(sent, dict) else sent
         role, (text, others) = _models.MessageRole(message.role).value, _parts(message)
         if role == "tool-call":
             called = literal_eval(text.removeprefix(_CALLS))
             if not turns or turns[-1][1]["role"] != "assistant":
                 turns.append(([], {"role": "assistant", "content": ""}))
-            turns[-1][0].append(given)
+            turns[-1][0].append(sent)
             turns[-1][1]["tool_calls"] = called
         elif role == "tool-response":
             id, text = called[0]["id"] if len(called) == 1 else None, text.removeprefix(_OBSERVATION)
-            turns.append(([given], {"role": "tool", "tool_call_id": id, "content": content_of(text, others)}))
+            turns.append(([sent], {"role": "tool", "tool_call_id": id, "content": content_of(text, others)}))
         else:
-            turns.append(([given], {"role": role, "content": content_of(text, others)}))
+            turns.append(([sent], {"role": role, "content": content_of(text, others)}))
     return turns
 
 

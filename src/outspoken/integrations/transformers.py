@@ -55,8 +55,11 @@ def parse_response(
     texts, is_batch = _texts(tokenizer, response)
     added = added_tokens(tokenizer) if hasattr(tokenizer, "get_added_vocab") else []
     ids = response.tolist() if hasattr(response, "tolist") else response
-    given: list[Any] = ids if is_batch else [ids]
-    special = [special_spans(tokenizer, one) if added and not isinstance(one, str) else None for one in given]
+    response_list: list[Any] = ids if is_batch else [ids]
+    special = [
+        special_spans(tokenizer, response_text) if added and not isinstance(response_text, str) else None
+        for response_text in response_list
+    ]
     prompts, has_many = _texts(tokenizer, prefix)
     if not has_many or not prompts:
         prompts = (prompts or [""])[:1] * len(texts)
@@ -64,8 +67,8 @@ def parse_response(
         raise ValueError(f"there are {len(texts)} responses and {len(prompts)} prefixes; pass one, or one for each")
     parser = Parser(format, tools=tools, special_tokens=added)
     read = zip(texts, prompts, special, strict=True)
-    found = [_message(tokenizer, parser, *one, finish_reason) for one in read]
-    return found if is_batch else found[0]
+    messages = [_message(tokenizer, parser, *response_text, finish_reason) for response_text in read]
+    return messages if is_batch else messages[0]
 
 
 def format_of(tokenizer: Any) -> str:
@@ -109,8 +112,8 @@ def _message(
 ) -> dict[str, Any]:
     """The message of a response, as transformers' chat templates take it."""
     end, padding, has_end = getattr(tokenizer, "eos_token", None), getattr(tokenizer, "pad_token", None), False
-    while found := next((token for token in (end, padding) if token and text.rstrip().endswith(token)), None):
-        has_end, text = has_end or found == end, text.rstrip()[: -len(found)]
+    while end_token := next((token for token in (end, padding) if token and text.rstrip().endswith(token)), None):
+        has_end, text = has_end or end_token == end, text.rstrip()[: -len(end_token)]
     special = special and [span for span in special if span[1] <= len(text)]
     tags = reasoning_tags(parser.format)
     prefix = tags.prefix(prompt) if tags is not None and prompt else None
@@ -118,5 +121,5 @@ def _message(
     reply = parser.parse(text, prefix=prefix, finish_reason=reason, special=special)
     functions = [({"id": c.id} if c.id else {}, {"name": c.name, "arguments": c.arguments}) for c in reply.tool_calls]
     calls = [{"type": "function", "function": function, **id} for id, function in functions]
-    found = {"thinking": reply.reasoning, "content": reply.text, "tool_calls": calls, METADATA: metadata(reply)}
-    return {"role": "assistant", **{key: value for key, value in found.items() if value}}
+    end_token = {"thinking": reply.reasoning, "content": reply.text, "tool_calls": calls, METADATA: metadata(reply)}
+    return {"role": "assistant", **{key: value for key, value in end_token.items() if value}}

@@ -155,13 +155,13 @@ class BracketRules:
         depth, tries = self.max_depth - len(s.stack), self.try_brackets and self.first_quote_ends
         if tries and (char != "{" or s.stack[-1] != "]"):
             return False
-        found = read_at(self.text, s.pos, depth)
-        self._unsound += found is None
-        limit = self._half_at(s.pos) if found is not None else 0
-        if found is None or found[1] > limit:
+        value_read = read_at(self.text, s.pos, depth)
+        self._unsound += value_read is None
+        limit = self._half_at(s.pos) if value_read is not None else 0
+        if value_read is None or value_read[1] > limit:
             return False
-        limit = min(limit, self.damage) if found[1] < self.damage else limit
-        items = items_behind(self.text, found[1], limit, depth) if s.stack[-1] == "]" else None
+        limit = min(limit, self.damage) if value_read[1] < self.damage else limit
+        items = items_behind(self.text, value_read[1], limit, depth) if s.stack[-1] == "]" else None
         if items is not None and tries:
             s.pos = items.comma
         elif items is not None:
@@ -169,7 +169,7 @@ class BracketRules:
         elif tries:
             return False
         else:
-            s.pos = found[1]
+            s.pos = value_read[1]
         s.end_value("container")
         return True
 

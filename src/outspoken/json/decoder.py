@@ -141,10 +141,10 @@ def decode(text: str, max_depth: int) -> Any:
             if b"Infinity" not in to_json(value):
                 return value
     stripped = text.lstrip(" \t\r\n")
-    found = read_at(stripped, 0, max_depth) if stripped else None
-    if found is None or stripped[found[1] :].strip(" \t\r\n"):
+    value_read = read_at(stripped, 0, max_depth) if stripped else None
+    if value_read is None or stripped[value_read[1] :].strip(" \t\r\n"):
         raise NotJsonError(text[:80])
-    return found[0]
+    return value_read[0]
 
 
 def first_bracket(text: str) -> int:
@@ -173,14 +173,14 @@ def repeated_keys(text: str, *, contradict: bool = False) -> list[str]:
     repeated: dict[str, None] = {}
 
     def note(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        made = dict(pairs)
-        if len(made) < len(pairs):
+        members = dict(pairs)
+        if len(members) < len(pairs):
             seen: dict[str, str] = {}
             for key, value in pairs:
                 if key in seen and not (contradict and seen[key] == repr(value)):
                     repeated[key] = None
                 seen[key] = repr(value)
-        return made
+        return members
 
     with suppress(ValueError, RecursionError):
         json.JSONDecoder(object_pairs_hook=note, strict=False).raw_decode(text, first_bracket(text))

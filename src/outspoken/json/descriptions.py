@@ -57,25 +57,25 @@ class _Writer:
 
     def type(self, schema: Any, indent: str, within: tuple[int, ...]) -> str:
         """The type of a value. `within` are the objects that contain it."""
-        found, name = self.resolved(schema)
-        if not found or len(within) > _MAX_DEPTH:
+        resolved, name = self.resolved(schema)
+        if not resolved or len(within) > _MAX_DEPTH:
             return "any"
-        if id(found) in within and name:
-            self.named[name] = found
+        if id(resolved) in within and name:
+            self.named[name] = resolved
             return name
-        within = (*within, id(found)) if name else within
-        if "const" in found:
-            return json.dumps(found["const"], ensure_ascii=False)
-        if values := items_of(found, "enum"):
+        within = (*within, id(resolved)) if name else within
+        if "const" in resolved:
+            return json.dumps(resolved["const"], ensure_ascii=False)
+        if values := items_of(resolved, "enum"):
             return " | ".join([json.dumps(value, ensure_ascii=False) for value in values])
-        options = items_of(found, "anyOf") or items_of(found, "oneOf")
+        options = items_of(resolved, "anyOf") or items_of(resolved, "oneOf")
         if options:
             return " | ".join(dict.fromkeys([self._option(option, indent, within) for option in options]))
-        if len(parts := items_of(found, "allOf")) == 1:
+        if len(parts := items_of(resolved, "allOf")) == 1:
             return self.type(parts[0], indent, within)
-        kinds: Any = found.get("type")
-        kinds = kinds if is_list(kinds) else ["object" if "properties" in found else kinds]
-        return " | ".join([self._of_kind(kind, found, indent, within) for kind in kinds])
+        kinds: Any = resolved.get("type")
+        kinds = kinds if is_list(kinds) else ["object" if "properties" in resolved else kinds]
+        return " | ".join([self._of_kind(kind, resolved, indent, within) for kind in kinds])
 
     def _option(self, schema: Any, indent: str, within: tuple[int, ...]) -> str:
         """One of several types, with the first line of its description if it is an object."""
@@ -131,24 +131,24 @@ def _bounds(schema: _Schema) -> Iterator[str]:
 def sample_of(schema: _Schema, root: Any = None, key: str = "value", depth: int = 0) -> Any:
     """A value of a schema, with what it requires alone: an example of its form."""
     root = schema if root is None else root
-    found, _ = _Writer(root).resolved(schema)
-    options = [*items_of(found, "anyOf"), *items_of(found, "oneOf"), *items_of(found, "allOf")]
-    for part in (found, *options):
-        for given in ("const", "default"):
-            if is_object(part) and part.get(given) is not None:
-                return part[given]
-        for given in ("enum", "examples"):
-            if is_object(part) and items_of(part, given):
-                return items_of(part, given)[0]
+    resolved, _ = _Writer(root).resolved(schema)
+    options = [*items_of(resolved, "anyOf"), *items_of(resolved, "oneOf"), *items_of(resolved, "allOf")]
+    for part in (resolved, *options):
+        for keyword in ("const", "default"):
+            if is_object(part) and part.get(keyword) is not None:
+                return part[keyword]
+        for keyword in ("enum", "examples"):
+            if is_object(part) and items_of(part, keyword):
+                return items_of(part, keyword)[0]
     if options:
         return sample_of(options[0], root, key, depth + 1)
-    kinds: Any = found.get("type", "object" if "properties" in found else "string")
+    kinds: Any = resolved.get("type", "object" if "properties" in resolved else "string")
     kind: Any = kinds[0] if is_list(kinds) and kinds else kinds
     if kind == "array":
-        items = items_of(found, "prefixItems") or [found.get("items", {})]
+        items = items_of(resolved, "prefixItems") or [resolved.get("items", {})]
         return [] if depth > _MAX_DEPTH else [sample_of(item, root, key, depth + 1) for item in items]
     if kind == "object":
-        members: Any = found.get("properties", {}) if depth <= _MAX_DEPTH else {}
-        return {k: sample_of(members[k], root, k, depth + 1) for k in items_of(found, "required") if k in members}
-    text = _TEXTS.get(str(found.get("format")), key)
+        members: Any = resolved.get("properties", {}) if depth <= _MAX_DEPTH else {}
+        return {k: sample_of(members[k], root, k, depth + 1) for k in items_of(resolved, "required") if k in members}
+    text = _TEXTS.get(str(resolved.get("format")), key)
     return {"integer": 1, "number": 1.5, "boolean": True, "null": None}.get(str(kind), text)

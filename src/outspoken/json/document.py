@@ -118,15 +118,15 @@ class Document:
     def said_values(self) -> list[RepairedValue]:
         """The values behind reasoning; those in it if there are no others, which is reported."""
         reasoning = _REASONING.match(self.text)
-        if reasoning is not None and (found := self.values(reasoning.end())):
-            return found
-        found = self.values()
+        if reasoning is not None and (values := self.values(reasoning.end())):
+            return values
+        values = self.values()
         if reasoning is not None:
-            self.notes += [note_of("in-reasoning", (value.start, value.end)) for value in found]
-        closer = REASONING_END.search(self.text) if reasoning is None and len(found) > 1 else None
-        if closer is None or any(value.start < closer.start() < value.end for value in found):
-            return found
-        return [value for value in found if value.start >= closer.end()] or found
+            self.notes += [note_of("in-reasoning", (value.start, value.end)) for value in values]
+        closer = REASONING_END.search(self.text) if reasoning is None and len(values) > 1 else None
+        if closer is None or any(value.start < closer.start() < value.end for value in values):
+            return values
+        return [value for value in values if value.start >= closer.end()] or values
 
     def values(self, start: int = 0) -> list[RepairedValue]:
         """All values from a place of the text on, in order."""
@@ -136,8 +136,8 @@ class Document:
         if stripped[:1] in _OPENERS and _ESCAPED.match(stripped) and (escaped := self._escaped(stripped.rstrip())):
             return [escaped]
         begins = _BEGINS.match(self.text, start) or (stripped[:1] == "(" and self._context.is_list)
-        if begins and (found := self._region(start, len(self.text), closed=False, whole=True)):
-            return found
+        if begins and (values_read := self._region(start, len(self.text), closed=False, whole=True)):
+            return values_read
         if _PAGE.match(self.text, start):
             return []
         strong, weak = list[RepairedValue](), list[RepairedValue]()
@@ -190,13 +190,13 @@ class Document:
         reader = self._reader(start, end, closed=closed, prose=False)
         cost = _ATTEMPT + (end - start) // 20
         self.budget.steps -= cost
-        found = reader.values()
-        if found and not any(repaired.edits for repaired in found):
+        values = reader.values()
+        if values and not any(repaired.edits for repaired in values):
             self.budget.steps += cost  # what is sound is read once
         self._note_failure(reader, start)
-        if whole and any(edit.code == "dropped-text" for repaired in found for edit in repaired.edits):
+        if whole and any(edit.code == "dropped-text" for repaired in values for edit in repaired.edits):
             return []
-        return [with_paths(repaired) for repaired in found]
+        return [with_paths(repaired) for repaired in values]
 
     def _in_prose(self, start: int) -> RepairedValue | None:
         """The value that begins at a bracket in prose."""

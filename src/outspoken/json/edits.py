@@ -137,7 +137,7 @@ def changes_number(text: str, start: int, end: int, after: str, code: str) -> bo
     if code == "heuristic":
         if _JOINED.search(before) is not None:
             return True
-        written = {found.rstrip(",.") for found in _WRITTEN.findall(before)}
+        written = {written_number.rstrip(",.") for written_number in _WRITTEN.findall(before)}
         return any(number not in written for number in _WRITTEN.findall(_STRING.sub('""', after)))
     if code not in _TOUCHING:
         return False

@@ -125,15 +125,15 @@ def span_at(text: str, path: Sequence[str | int]) -> tuple[int, int] | None:
     try:
         start = BLANKS.match(text, 0).end()
         for name in path:
-            found = None
+            part_start = None
             for part in _parts(text, start):
                 if part.name == name:
-                    found = part.start  # of a repeated key, the last one counts
+                    part_start = part.start  # of a repeated key, the last one counts
                     if isinstance(name, int):
                         break
-            if found is None:
+            if part_start is None:
                 break
-            start = found
+            start = part_start
         return start, _decode(text, start)[1]
     except (ValueError, IndexError, RecursionError):
         return None
@@ -188,9 +188,9 @@ class _Open:
 def paths_of(text: str, places: list[int]) -> list[tuple[str | int, ...]]:
     """The paths of the values that ascending places of a sound JSON text are in; a key is in its object."""
     open_ = [_Open(text, BLANKS.match(text, 0).end(), len(text) + 1, ())]
-    found: list[tuple[str | int, ...]] = []
+    paths: list[tuple[str | int, ...]] = []
     for place in places:
-        while len(found) < len(places):
+        while len(paths) < len(places):
             top, part = open_[-1], open_[-1].part
             if place >= top.end and len(open_) > 1:
                 open_.pop()
@@ -199,6 +199,6 @@ def paths_of(text: str, places: list[int]) -> list[tuple[str | int, ...]]:
             elif part is not None and part.start < place < part.end and text[part.start] in "{[":
                 open_.append(_Open(text, part.start, part.end, (*top.path, part.name)))
             else:
-                found.append(top.path if part is None or place < part.named else (*top.path, part.name))
+                paths.append(top.path if part is None or place < part.named else (*top.path, part.name))
                 break
-    return found
+    return paths

@@ -138,26 +138,26 @@ def _read(text: str, schema: Schema | None, repair: RepairLimit, settings: Setti
     if sound is not None:
         return sound
     document = Document(text, repair, schema, settings)
-    found = document.said_values()
-    repairs = _repairs(text, found)
-    around = _around(text, found)
-    torn = _torn(text, found, around, document.broken or any(repaired.edits for repaired in found))
-    notes = [*around, *_findings(found, repairs), *([torn] if torn else []), *document.notes]
-    if not found:
+    values = document.said_values()
+    repairs = _repairs(text, values)
+    around = _around(text, values)
+    torn = _torn(text, values, around, document.broken or any(repaired.edits for repaired in values))
+    notes = [*around, *_findings(values, repairs), *([torn] if torn else []), *document.notes]
+    if not values:
         notes = [_failure(text, document, settings)]
     notes.sort(key=lambda note: note.span[0])
     return construct(
         JsonReading,
         {
             "raw": text,
-            "values": tuple([repaired.value for repaired in found]),
-            "status": _status(found),
-            "level": max((repaired.level for repaired in found), key=LEVELS.index, default=None),
-            "repairs": tuple([made for some in repairs for made in some]),
-            "spans": tuple([(repaired.start, repaired.end) for repaired in found]),
-            "texts": tuple([repaired.text for repaired in found]),
+            "values": tuple([repaired.value for repaired in values]),
+            "status": _status(values),
+            "level": max((repaired.level for repaired in values), key=LEVELS.index, default=None),
+            "repairs": tuple([repair_made for some in repairs for repair_made in some]),
+            "spans": tuple([(repaired.start, repaired.end) for repaired in values]),
+            "texts": tuple([repaired.text for repaired in values]),
             "diagnostics": tuple(place_diagnostics(notes, text)),
-            "ambiguous": torn is not None or any(repaired.runner_up is not None for repaired in found),
+            "ambiguous": torn is not None or any(repaired.runner_up is not None for repaired in values),
         },
     )
 
@@ -181,8 +181,8 @@ def read_sound(text: str, max_depth: int) -> JsonReading | None:
     if written.count(b":") != body.count(":") or b"Infinity" in written:
         return None
     start = (fence.start(1) if fence else 0) + len(inner) - len(inner.lstrip(" \t\r\n"))
-    found = {"values": (value,), "spans": ((start, start + len(body)),), "texts": (body,)}
-    return construct(JsonReading, {**_SOUND, "raw": text, **found})
+    fields = {"values": (value,), "spans": ((start, start + len(body)),), "texts": (body,)}
+    return construct(JsonReading, {**_SOUND, "raw": text, **fields})
 
 
 def read_partial(text: str, settings: Settings = DEFAULT) -> Any:
@@ -192,11 +192,11 @@ def read_partial(text: str, settings: Settings = DEFAULT) -> Any:
     of the level "notation" are allowed.
     """
     text = text[first_bracket(text) :]
-    found = _read_sound_prefix(text, settings.max_depth)
-    if found is None:
+    prefix_value = _read_sound_prefix(text, settings.max_depth)
+    if prefix_value is None:
         values = repair_region(text, 0, len(text), closed=False, repair_limit="notation", settings=settings)
-        found = values[0].value if values else None
-    return found
+        prefix_value = values[0].value if values else None
+    return prefix_value
 
 
 def _read_sound_prefix(text: str, max_depth: int) -> Any:
@@ -244,8 +244,8 @@ def _findings(found: list[RepairedValue], repairs: list[list[Repair]]) -> list[P
     notes: list[PendingDiagnostic] = []
     for repaired, some in zip(found, repairs, strict=True):
         groups: dict[tuple[Any, ...], list[Repair]] = {}
-        for made in some:
-            groups.setdefault((made.code, made.path if len(some) < _MANY else ()), []).append(made)
+        for repair in some:
+            groups.setdefault((repair.code, repair.path if len(some) < _MANY else ()), []).append(repair)
         for (code, _), group in groups.items():
             message = describe_repair(group[0])
             more = (f"{len(group) - 1} more of this kind in the same value",) if len(group) > 1 else ()
@@ -302,5 +302,5 @@ def _failure(text: str, document: Document, settings: Settings) -> PendingDiagno
         return note_of("too-damaged", (place, place), "error")
     piece = re.compile(r"\s*(\w+|\S|\Z)").match(text, place)
     start, end = piece.span(1) if piece else (place, place)
-    found = shown(text[start:end]) if start < end else "the end of the text"
-    return note_of("not-json", (start, end), "error", expected=expected, found=found)
+    shown_text = shown(text[start:end]) if start < end else "the end of the text"
+    return note_of("not-json", (start, end), "error", expected=expected, found=shown_text)

@@ -183,8 +183,8 @@ class RegionReader:
         if brackets and (self.limit == _STRUCTURE or brackets[0] <= most):
             return brackets[1]
         strings = self._search(first, first_quote_ends=False) if self.limit > _STRUCTURE else None
-        found = sorted([reading for reading in (brackets, strings) if reading], key=lambda reading: reading[0])
-        return _with_runner_up(found) if found else walked
+        readings = sorted([reading for reading in (brackets, strings) if reading], key=lambda reading: reading[0])
+        return _with_runner_up(readings) if readings else walked
 
     def _walk(self, first: int) -> RepairedValue | None:
         """The value by the walk."""
@@ -216,17 +216,17 @@ class RegionReader:
         )
         names = self.schema.all_names if self.schema is not None else frozenset[str]()
         search = Search(walk, self._quotes, first, names, self._cost_of_rest, self.budget)
-        found: list[tuple[int, RepairedValue]] = []
+        readings: list[tuple[int, RepairedValue]] = []
         for weight, state, complete in search.cheapest(costs.SCHEMA_MARGIN if self.schema else costs.MARGIN):
             value = self._build(first, state, complete=complete)
             if value is not None:
-                found.append((weight + self._weight_of(value), value))
-        found.sort(key=lambda reading: reading[0])
-        allowed = [reading for reading in found if LEVELS.index(reading[1].level) <= self.limit]
+                readings.append((weight + self._weight_of(value), value))
+        readings.sort(key=lambda reading: reading[0])
+        allowed = [reading for reading in readings if LEVELS.index(reading[1].level) <= self.limit]
         if not allowed:
             return None
         # what the limit forbids may be meant all the same
-        others = [reading for reading in found if reading is not allowed[0]]
+        others = [reading for reading in readings if reading is not allowed[0]]
         return allowed[0][0], _with_runner_up([allowed[0], *others])
 
     def _weight_of(self, repaired: RepairedValue) -> int:
@@ -331,20 +331,22 @@ class RegionReader:
     def values(self) -> list[RepairedValue]:
         """The values of the region; none if a part of it cannot be read."""
         text, end = self.text, self.end
-        found: list[RepairedValue] = []
+        repaired_values: list[RepairedValue] = []
         pos = self._skip(0)
-        while pos < end and (repaired := self._next(pos, is_first=not found)) is not None:
-            found.append(self.with_surplus(repaired))
-            pos = self._skip(found[-1].end - self.base)
-            if pos < end and pos == found[-1].end - self.base:
-                found[-1] = without_insertion_behind(found[-1], self.whole)
-        if any(repaired.edits and repaired.edits[-1].code == "stray-quote" for repaired in found[:-1]):
+        while pos < end and (repaired := self._next(pos, is_first=not repaired_values)) is not None:
+            repaired_values.append(self.with_surplus(repaired))
+            pos = self._skip(repaired_values[-1].end - self.base)
+            if pos < end and pos == repaired_values[-1].end - self.base:
+                repaired_values[-1] = without_insertion_behind(repaired_values[-1], self.whole)
+        if any(repaired.edits and repaired.edits[-1].code == "stray-quote" for repaired in repaired_values[:-1]):
             return []  # the quote is the end of a string, and what follows it belongs to the value before
-        if pos < end and found:
+        if pos < end and repaired_values:
             if end - pos > _MAX_DROPPED or self.limit < _STRUCTURE or TORN.search(text, pos, end):
                 return []
-            found[-1] = self._with_dropped(found[-1], found[-1].end - self.base, len(text.rstrip(" \t\r\n")))
-        return found
+            repaired_values[-1] = self._with_dropped(
+                repaired_values[-1], repaired_values[-1].end - self.base, len(text.rstrip(" \t\r\n"))
+            )
+        return repaired_values
 
     def _next(self, pos: int, *, is_first: bool) -> RepairedValue | None:
         """The next value. Text before the first one may be dropped."""

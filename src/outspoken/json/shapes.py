@@ -172,7 +172,7 @@ def _bare(hint: Any) -> Any:
     """A type without what is written around it, and without the None that it may be."""
     while True:
         origin = get_origin(hint)
-        options = [one for one in get_args(hint) if one is not NoneType]
+        options = [option for option in get_args(hint) if option is not NoneType]
         if origin is Annotated or origin in _MARKS:
             hint = get_args(hint)[0]
         elif origin in (Union, UnionType) and len(options) == 1:

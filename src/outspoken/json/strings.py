@@ -76,7 +76,7 @@ class LostQuote(NamedTuple):
     string: OpenString
 
 
-class Reading(NamedTuple):
+class WalkEnd(NamedTuple):
     """A reading that came to an end: its last state, and whether the value is complete."""
 
     state: WalkState
@@ -100,7 +100,7 @@ class Search:
     ) -> None:
         self.walk, self.text, self.first, self.keys, self.rest, self.budget = walk, walk.text, first, keys, rest, budget
         self._quotes = quotes
-        self._heap: list[tuple[int, int, WalkState | OpenString | LostQuote | Reading]] = []
+        self._heap: list[tuple[int, int, WalkState | OpenString | LostQuote | WalkEnd]] = []
         self._order = 0
         self._margin = costs.MARGIN
         #: what costs more is not looked at
@@ -109,12 +109,12 @@ class Search:
 
     def cheapest(self, margin: int) -> list[tuple[int, WalkState, bool]]:
         """The cheapest reading and those within the margin: each with its cost and whether it is complete."""
-        found: list[tuple[int, WalkState, bool]] = []
+        readings: list[tuple[int, WalkState, bool]] = []
         self._margin = margin
         self._push(0, WalkState(self.first))
         while self._heap and self.budget.search > 0:
             weight, _, what = heappop(self._heap)
-            if weight > self._limit or len(found) > 7:
+            if weight > self._limit or len(readings) > 7:
                 break
             self.budget.search -= 1
             if isinstance(what, WalkState):
@@ -124,11 +124,11 @@ class Search:
             elif isinstance(what, LostQuote):
                 self._lost_quotes(what.string)
             else:
-                found.append((weight, what.state, what.complete))
+                readings.append((weight, what.state, what.complete))
                 self._limit = min(self._limit, weight + max(margin, costs.tolerance(weight)))
-        return found
+        return readings
 
-    def _push(self, weight: int, what: WalkState | OpenString | LostQuote | Reading) -> None:
+    def _push(self, weight: int, what: WalkState | OpenString | LostQuote | WalkEnd) -> None:
         self._order += 1
         if weight <= self._limit:
             heappush(self._heap, (weight, self._order, what))
@@ -145,10 +145,10 @@ class Search:
                 for other in self.walk.choices(s):
                     self._push(other.weight, other)
         elif stop == "done":
-            self._push(s.weight + self.rest(s.pos), Reading(s, True))
+            self._push(s.weight + self.rest(s.pos), WalkEnd(s, True))
         elif stop == "end":
             if self.walk.finish(s):
-                self._push(s.weight + (0 if self.walk.closed else costs.TRUNCATED), Reading(s, self.walk.closed))
+                self._push(s.weight + (0 if self.walk.closed else costs.TRUNCATED), WalkEnd(s, self.walk.closed))
         elif self._new(s):
             quote = self.text[s.pos]
             first = bisect_left(self._quotes.places(quote), s.pos + 1)
@@ -210,7 +210,7 @@ class Search:
             s.opened = o.start
             self.walk.finish(s)
             self._push(
-                s.weight + passed + costs.TRUNCATED + (costs.TRUNCATED_QUOTES if inner else 0), Reading(s, False)
+                s.weight + passed + costs.TRUNCATED + (costs.TRUNCATED_QUOTES if inner else 0), WalkEnd(s, False)
             )
 
     def _key_weight(self, o: OpenString, place: int, inner: int, follow: Follow) -> int:

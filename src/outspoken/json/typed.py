@@ -72,7 +72,7 @@ class Reading(JsonReading, Generic[T]):
 
 def typed_reading(reading: JsonReading, target: Target, mode: ConvertMode) -> Reading[Any]:
     """The value of a text that fits a type best: the first that needs least."""
-    found = reading
+    as_read = reading
     if mode == "on" and _is_word(target) and not any(isinstance(value, (dict, list)) for value in reading.values):
         reading = _whole_answer(reading, target)
     places, fits = _fits(reading, target, mode)
@@ -82,7 +82,7 @@ def typed_reading(reading: JsonReading, target: Target, mode: ConvertMode) -> Re
         return _reading(fields)
     best = min(range(len(fits)), key=lambda at: (fits[at].rank, not _is_final(reading, places[at])))
     fit, place = fits[best], places[best]
-    if reading is not found:
+    if reading is not as_read:
         bare = Conversion("bare-text", (), reading.values[0], reading.texts[0])
         fit = fit._replace(conversions=(bare, *fit.conversions))
     if fit.error is None and (unsure := _unsure(reading, place)):
@@ -90,7 +90,7 @@ def typed_reading(reading: JsonReading, target: Target, mode: ConvertMode) -> Re
     fields |= {"data": fit.data, "typed": fit.typed, "is_valid": fit.error is None, "conversions": fit.conversions}
     notes = list(_notes_of_value(reading, place, fit))
     if len(reading.values) > len(place):
-        is_sure = not any(one.error is None and one.rank == fit.rank and one.data != fit.data for one in fits)
+        is_sure = not any(other.error is None and other.rank == fit.rank and other.data != fit.data for other in fits)
         notes.append(_note_of_choice(reading, place, is_sure=is_sure))
         fields["ambiguous"] = reading.ambiguous or not is_sure
     if fit.error is None and _is_said(reading.raw, reading.spans[place[0]][0], reading.spans[place[-1]][1]):
@@ -102,9 +102,9 @@ def typed_reading(reading: JsonReading, target: Target, mode: ConvertMode) -> Re
     if not notes:
         return _reading(fields)
     placed = place_diagnostics(notes, reading.raw)
-    spans = [_span(reading, place, one.path) for one in fit.conversions]
+    spans = [_span(reading, place, other.path) for other in fit.conversions]
     fields["repairs"] = (*reading.repairs, *_repairs(reading.raw, fit.conversions, spans))
-    fields["diagnostics"] = tuple(sorted([*reading.diagnostics, *placed], key=lambda one: one.span[0]))
+    fields["diagnostics"] = tuple(sorted([*reading.diagnostics, *placed], key=lambda other: other.span[0]))
     if fit.error is not None:
         fields["status"] = "invalid" if reading.status != "truncated" else "truncated"
         fields["retry"] = _retry("; ".join(_told(placed)), target)
@@ -116,12 +116,12 @@ def typed_reading(reading: JsonReading, target: Target, mode: ConvertMode) -> Re
 def _unsure(reading: JsonReading, place: tuple[int, ...]) -> tuple[Path, str] | None:
     """Why a value that fits may not be what the text says, and where: it is cut, or the answer is another one."""
     start = reading.spans[place[-1]][0]
-    cut = [one.path for one in reading.repairs if one.code in _CUT and one.span[0] >= start]
+    cut = [remark.path for remark in reading.repairs if remark.code in _CUT and remark.span[0] >= start]
     if not cut and reading.status == "truncated" and place[-1] == len(reading.values) - 1:
         cut = [()] if reading.raw.rstrip().endswith(("{", "[", ",", ":")) else []
     if cut:
         return cut[0], "the text ends here, so it is not certain what this says"
-    if any(one.code == "in-reasoning" for one in reading.diagnostics):
+    if any(remark.code == "in-reasoning" for remark in reading.diagnostics):
         end = REASONING_END.search(reading.raw, reading.spans[place[-1]][1])
         if end and reading.raw[end.end() :].strip():
             return (), "this stands in the reasoning, and the answer behind it has no value"
@@ -155,18 +155,20 @@ def _whole_answer(reading: JsonReading, target: Target) -> JsonReading:
     """
     raw = reading.raw
     ends = [match.end() for match in REASONING_END.finditer(raw)]
-    found = _WORD.fullmatch(raw, ends[-1] if ends else 0)
-    if found and (name := found["name"]):
-        known = (*_ANSWER, *target.view.formats, str(target.schema.get("title")).casefold())
-        at = found.start("word") if name.casefold() in known else found.start("name")
-        span = (at, found.end("word"))
+    answer = _WORD.fullmatch(raw, ends[-1] if ends else 0)
+    if answer and (name := answer["name"]):
+        labels = (*_ANSWER, *target.view.formats, str(target.schema.get("title")).casefold())
+        at = answer.start("word") if name.casefold() in labels else answer.start("name")
+        span = (at, answer.end("word"))
     else:
-        span = found.span("word") if found else (0, 0)
+        span = answer.span("word") if answer else (0, 0)
     if reading.spans == (span,) or (len(reading.spans) == 1 and raw.strip() == reading.texts[0]):
         return reading
     said = _SAID.fullmatch(raw, ends[-1] if ends else 0)
     spans = [span, said.span("word")] if said else [span]
-    span = next((one for one in spans if one[0] < one[1] and fit_to(target, raw[slice(*one)]).error is None), None)
+    span = next(
+        (place for place in spans if place[0] < place[1] and fit_to(target, raw[slice(*place)]).error is None), None
+    )
     fields = {**reading.__dict__, "values": (), "spans": (), "texts": (), "ambiguous": False}
     if span is not None:
         word, is_said = raw[slice(*span)], span != spans[0]

@@ -64,8 +64,8 @@ class ChatTemplate:
             trim_blocks=True, lstrip_blocks=True, extensions=[_Generation, "jinja2.ext.loopcontrols"]
         )
         environment.filters["tojson"] = _to_json
-        known: dict[str, Any] = environment.globals
-        known |= {"raise_exception": _refuse, "strftime_now": datetime.now().strftime}
+        template_globals: dict[str, Any] = environment.globals
+        template_globals |= {"raise_exception": _refuse, "strftime_now": datetime.now().strftime}
         self._source, self._given = source, tokens
         self._tokens = {**TOKENS, **(tokens or {})}
         try:
@@ -139,7 +139,7 @@ def turns_of(template: ChatTemplate, names: Collection[str] = MESSAGES) -> tuple
         raise TemplateError(next(iter(refused.values())))
     remarks = [f"the template refuses `{name}`: {why}" for name, why in refused.items()]
     over = turns.get("text_only", ("", ""))[0].partition(MESSAGES["text_only"].text)[2]
-    found: dict[str, Turn] = {}
+    written_turns: dict[str, Turn] = {}
     for name, (text, prefix) in turns.items():
         message = MESSAGES[name]
         missing = [part for part in ("text", "reasoning") if getattr(message, part) not in prefix + text]
@@ -151,8 +151,8 @@ def turns_of(template: ChatTemplate, names: Collection[str] = MESSAGES) -> tuple
         message = message._replace(**dict.fromkeys(missing, ""), calls=written or message.calls)
         if message.calls or message.text:
             ended = over if text.endswith(over) else over.rstrip()
-            found[name] = Turn(text.removesuffix(ended), prefix, message)
-    return found, list(dict.fromkeys(remarks))
+            written_turns[name] = Turn(text.removesuffix(ended), prefix, message)
+    return written_turns, list(dict.fromkeys(remarks))
 
 
 def _rendered(
@@ -199,13 +199,13 @@ def turn(template: ChatTemplate, message: Message, *, as_text: bool = False) -> 
 
     Raises TemplateError if the template refuses the message.
     """
-    given: dict[str, Any] = {"tools": schemas(message) or None, "enable_thinking": True}
-    base = template.render([_QUESTION], **given)
-    prompt = template.render([_QUESTION], add_generation_prompt=True, **given)
+    variables: dict[str, Any] = {"tools": schemas(message) or None, "enable_thinking": True}
+    base = template.render([_QUESTION], **variables)
+    prompt = template.render([_QUESTION], add_generation_prompt=True, **variables)
     whole = template.render(
-        [_QUESTION, as_message(message.as_chat(), as_text=as_text)], add_generation_prompt=False, **given
+        [_QUESTION, as_message(message.as_chat(), as_text=as_text)], add_generation_prompt=False, **variables
     )
-    plain = template.render([_QUESTION, {"role": "assistant", "content": "Yes."}], **given)
+    plain = template.render([_QUESTION, {"role": "assistant", "content": "Yes."}], **variables)
     start = len(base) if whole.startswith(base) else len(_common([base, whole]))
     part, opened = whole[start:], prompt[start:] if prompt.startswith(whole[:start]) else ""
     header = _common([opened, part, plain[start:]])
@@ -237,8 +237,8 @@ def write_prompt(
     TypeError for what is no message.
     """
     read = [as_message(message, as_text=template.takes_text) for message in messages]
-    given: dict[str, Any] = {"tools": None if tools is None else tools.to_openai(), **mode(thinking), **values}
+    variables: dict[str, Any] = {"tools": None if tools is None else tools.to_openai(), **mode(thinking), **values}
     try:
-        return prompt_of(template, read, given)
+        return prompt_of(template, read, variables)
     except TemplateError as error:
         raise PromptError(f"the chat template refuses the messages: {error}") from error

@@ -59,8 +59,8 @@ def find_model(source: Any, read: Read) -> Model:
             raise FileNotFoundError(f"there is no file `{path}`")
         return _by_id(source)
     if (template := _template_of(source)) is not None:
-        known = getattr(source, "special_tokens_map", None)
-        tokens = {k: str(v) for k, v in cast("Mapping[str, Any]", known or {}).items() if k.endswith("_token")}
+        token_map = getattr(source, "special_tokens_map", None)
+        tokens = {k: str(v) for k, v in cast("Mapping[str, Any]", token_map or {}).items() if k.endswith("_token")}
         return _by_template(template, tokens, _id_of(source), "the chat template", read)
     if callable(getattr(getattr(source, "models", None), "list", None)):
         return _by_client(source)
@@ -81,18 +81,18 @@ def _by_client(client: Any) -> Model:
     """The model that a server has, or the ones that it has, if they are of one format."""
     listed: Any = client.models.list()
     ids = [str(model.id) for model in getattr(listed, "data", listed)]
-    known: dict[tuple[str, PromptEnds], Model] = {}
+    by_format: dict[tuple[str, PromptEnds], Model] = {}
     error: UnknownFormatError | None = None
     for model_id in ids:
         try:
-            found = _by_id(model_id)
+            listed_model = _by_id(model_id)
         except UnknownFormatError as unknown:
             error = error or unknown
         else:
-            known[found.format, found.ends] = found
-    if len(known) == 1:
-        return next(iter(known.values()))
-    if not known and error is not None:
+            by_format[listed_model.format, listed_model.ends] = listed_model
+    if len(by_format) == 1:
+        return next(iter(by_format.values()))
+    if not by_format and error is not None:
         raise error
     raise ValueError(
         f"the server has models of several formats: name one of {', '.join(ids)}"
@@ -128,8 +128,8 @@ def _by_template(source: str | Path, tokens: dict[str, str] | None, model_id: st
     if proof.format is not None:
         return Model(proof.format, proof.ends, "", proof, template)
     why = "no format reads all that it writes" if proof.has_calls else "it writes no calls that could be read back"
-    found = _or_by_id(model_id, UnreadTemplateError(name, why, [*proof.nearest]))
-    return found._replace(ends=proof.ends, proof=proof, template=template)
+    model = _or_by_id(model_id, UnreadTemplateError(name, why, [*proof.nearest]))
+    return model._replace(ends=proof.ends, proof=proof, template=template)
 
 
 def _or_by_id(model_id: str, error: UnreadTemplateError) -> Model:

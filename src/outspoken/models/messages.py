@@ -83,13 +83,13 @@ def as_message(message: Any, *, as_text: bool) -> dict[str, Any]:
         raise TypeError(
             f"a message is {kind_of(message)}; expected a dict with `role` and `content`, or an SDK's object"
         )
-    made = {**plain}
-    made["content"] = content_of(made.get("content"))
-    if reasoning := next((made[name] for name in REASONING if made.get(name)), None):
-        made |= dict.fromkeys(REASONING, reasoning)
-    if calls := made.get("tool_calls"):
-        made["tool_calls"] = [_call(plain_message(call), as_text=as_text) for call in calls]
-    return made
+    fields = {**plain}
+    fields["content"] = content_of(fields.get("content"))
+    if reasoning := next((fields[name] for name in REASONING if fields.get(name)), None):
+        fields |= dict.fromkeys(REASONING, reasoning)
+    if calls := fields.get("tool_calls"):
+        fields["tool_calls"] = [_call(plain_message(call), as_text=as_text) for call in calls]
+    return fields
 
 
 def content_of(content: Any) -> Any:

@@ -15,8 +15,8 @@ def added_tokens(tokenizer: Any) -> list[str]:
     if isinstance(tokenizer, (str, Path)):
         tokenizer = json.loads(Path(tokenizer).read_text("utf-8"))
     if isinstance(tokenizer, Mapping):
-        found = cast("Mapping[str, Any]", tokenizer).get("added_tokens", ())
-        return [token["content"] for token in found]
+        entries = cast("Mapping[str, Any]", tokenizer).get("added_tokens", ())
+        return [token["content"] for token in entries]
     if hasattr(tokenizer, "get_added_vocab"):
         return list(tokenizer.get_added_vocab())
     if hasattr(tokenizer, "get_added_tokens_decoder"):
@@ -32,10 +32,10 @@ def special_spans(tokenizer: Any, ids: Sequence[int]) -> list[tuple[int, int]]:
     added = {number: token for token, number in tokenizer.get_added_vocab().items()}
     ids = [int(number) for number in ids]
     text = tokenizer.decode(ids, skip_special_tokens=False)
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     for at, number in enumerate(ids):
         if token := added.get(number):
             start = len(tokenizer.decode(ids[:at], skip_special_tokens=False))
             start += text.startswith(f" {token}", start)  # some decoders set tokens apart
-            found += [(start, start + len(token))] if text.startswith(token, start) else []
-    return found
+            spans += [(start, start + len(token))] if text.startswith(token, start) else []
+    return spans

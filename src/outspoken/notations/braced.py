@@ -248,11 +248,11 @@ class BracedScanner(Transcoder):
                 self._written.append(escape(text[pos:stop]))
         if end < 0:
             return stop, True
-        found = "".join(self._pieces)
-        if _holds_mark(found, mark):
+        quoted_text = "".join(self._pieces)
+        if _holds_mark(quoted_text, mark):
             self.broken = True
             return stop, True
-        self._end(found)
+        self._end(quoted_text)
         return end + len(mark), False
 
     def _in_quotes(self, text: str, pos: int) -> tuple[int, bool]:
@@ -341,9 +341,9 @@ class BracedNotation(MarkedNotation):
             key, quoted, bare, after = match.groups()
             if quoted and _holds_mark(quoted, self.mark):
                 return None
-            known = view.member(key)
-            found = value[key] = known.quoted(quoted) if bare is None else known.bare(bare)
-            written.append(f"{to_json(key)}: {to_json(found)}")
+            member_view = view.member(key)
+            member = value[key] = member_view.quoted(quoted) if bare is None else member_view.bare(bare)
+            written.append(f"{to_json(key)}: {to_json(member)}")
             pos = match.end()
             if after == "}":
                 return value, pos, f"{{{', '.join(written)}}}"

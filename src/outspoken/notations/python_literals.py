@@ -80,8 +80,8 @@ def read_at(text: str, pos: int, max_depth: int, *, joins: Joins = "all") -> tup
     match = _SIMPLE.match(text, pos)
     if match is not None:
         return _scalar(match), match.end()
-    if text.startswith(("[", "{"), pos) and (found := _read_shared(text, pos, max_depth)) is not None:
-        return found
+    if text.startswith(("[", "{"), pos) and (shared := _read_shared(text, pos, max_depth)) is not None:
+        return shared
     try:
         value, end = _read(text, pos, max_depth, joins=joins)
     except ValueError:
@@ -163,12 +163,12 @@ def _closed(opener: str, closer: str, items: list[Any], marks: list[str]) -> Any
         return items[0] if opener == "(" and len(items) == 1 and not marks else items
     if opener != "{" or len(items) % 2 or any(mark != ":,"[i % 2] for i, mark in enumerate(marks)):
         raise NotJsonError(":")
-    made: dict[str, Any] = {}
+    members: dict[str, Any] = {}
     for key, value in zip(map(_key, items[::2]), items[1::2], strict=True):
-        if key in made and made[key] != value:
+        if key in members and members[key] != value:
             raise NotJsonError(key)  # Python keeps the last value without a word
-        made[key] = value
-    return made
+        members[key] = value
+    return members
 
 
 def _scalar(match: re.Match[str]) -> Any:

@@ -259,11 +259,17 @@ class TaggedNotation(MarkedNotation):
             pos = opened.end()
             at = text.find(prefix, pos)
             closed = tag.match(text, at) if at >= 0 else None
-            known = view.member(name)
-            if closed is None or not closed[1] or closed[2] != name or known.types is None or "array" in known.types:
+            member_view = view.member(name)
+            if (
+                closed is None
+                or not closed[1]
+                or closed[2] != name
+                or member_view.types is None
+                or "array" in member_view.types
+            ):
                 return None
-            found = value[name] = _of_text(text[pos:at] if self.mark else _trimmed(text[pos:at]), known)
-            written.append(f"{to_json(name)}: {to_json(found)}")
+            member = value[name] = _of_text(text[pos:at] if self.mark else _trimmed(text[pos:at]), member_view)
+            written.append(f"{to_json(name)}: {to_json(member)}")
             pos = closed.end()
         return None
 

@@ -187,17 +187,17 @@ class Tools:
 
     def to_openai(self) -> list[dict[str, Any]]:
         """The tools as chat completions and chat templates take them."""
-        made: list[dict[str, Any]] = []
+        described_tools: list[dict[str, Any]] = []
         for name in self.names:
             note: Any = self._notes.get(name)
             if is_mapping(note) and is_mapping(note.get("function")):
-                made.append(dict(note))
+                described_tools.append(dict(note))
                 continue
             schema = self.schema(name) or {"type": "object", "properties": {}}
             about: Any = note.get("description") if is_mapping(note) else note
             described = {"description": inspect.cleandoc(about)} if about else {}
-            made.append({"type": "function", "function": {"name": name, **described, "parameters": schema}})
-        return made
+            described_tools.append({"type": "function", "function": {"name": name, **described, "parameters": schema}})
+        return described_tools
 
     def arguments(self, name: str) -> Schema:
         """What the schema of a tool's arguments says; made on first use."""
@@ -262,7 +262,7 @@ def _made_facts(schema: dict[str, Any] | None) -> ToolFacts:
         if argument.values:
             listed[key] = argument.values
         elif argument.types:
-            fitting[key] = frozenset([made for made, kind in KINDS.items() if kind in argument.types])
+            fitting[key] = frozenset([python_type for python_type, kind in KINDS.items() if kind in argument.types])
     names = tuple(view.properties)
     is_odd, lists_required = odd_name(names) is not None, set(view.required).issubset(names)
     return ToolFacts(view.required, names, listed, fitting, is_odd, lists_required)

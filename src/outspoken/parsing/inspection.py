@@ -76,11 +76,11 @@ def detect(text: str | bytes | None, *, tools: Tools | Sequence[ToolLike] | None
     first candidate is the format that `parse` picks. The others are sorted by damage, by `covered`, by `known` and by
     name.
     """
-    text, given = text_of(text, "text"), Tools.of(tools)
-    picked = parse(text, tools=given).format
+    text, known_tools = text_of(text, "text"), Tools.of(tools)
+    picked = parse(text, tools=known_tools).format
     plain = _found(parse(text, format=PLAIN))
-    found: list[Candidate] = []
-    replies = {name: _reply_of(text, name, given) for name in registry.names()}
+    candidates: list[Candidate] = []
+    replies = {name: _reply_of(text, name, known_tools) for name in registry.names()}
     intact = [_names(reply) for reply in replies.values() if not _has_repaired_markup(reply)]
     for name, reply in replies.items():
         here, like = _found(reply), registry.header(name).like
@@ -89,8 +89,8 @@ def detect(text: str | bytes | None, *, tools: Tools | Sequence[ToolLike] | None
         same = like and name != picked and replies[like].status == reply.status and _found(replies[like]) == here
         own = name == PLAIN or (here != plain and not _is_plain(reply))
         if here and own and not is_foreign and not same:
-            found.append(_candidate(name, reply, given))
-    return sorted(found, key=lambda c: (c.format != picked, *_rank(c)))
+            candidates.append(_candidate(name, reply, known_tools))
+    return sorted(candidates, key=lambda c: (c.format != picked, *_rank(c)))
 
 
 def _reply_of(text: str, name: str, tools: Tools | None) -> Reply:

@@ -101,23 +101,23 @@ def read_options(
         check_optional(screen, Screen, "screen")
     check_optional(settings, Settings, "settings")
     name = None if check_type(format, str, "format") == "auto" else registry.resolve(format)
-    known = Tools.of(tools)
+    known_tools = Tools.of(tools)
     if page is not None:
         from outspoken.actions.page import PageContext
 
         check_optional(page, PageContext, "page")
     check_optional(given, Mapping, "given")
-    made = ReadOptions(name, known, repair, on_error, with_screen(settings, screen), page, given)
-    made = made if check_type(calls, bool, "calls") else made._replace(calls=False)
+    options = ReadOptions(name, known_tools, repair, on_error, with_screen(settings, screen), page, given)
+    options = options if check_type(calls, bool, "calls") else options._replace(calls=False)
     if name is not None and format != name:
-        made = made._replace(prefix=registry.prompt_end(format))
+        options = options._replace(prefix=registry.prompt_end(format))
     if special_tokens is not None:
         if isinstance(special_tokens, str):
             raise TypeError("`special_tokens` is a str; expected a list of tokens")
-        made = made._replace(special_tokens=tuple(special_tokens))
-    if context is None and not proof and (known is None or not known.destructive):
-        return made
-    return made._replace(echoes=echoes_of(context), exact=exact_tools(proof, known), proof=proof)
+        options = options._replace(special_tokens=tuple(special_tokens))
+    if context is None and not proof and (known_tools is None or not known_tools.destructive):
+        return options
+    return options._replace(echoes=echoes_of(context), exact=exact_tools(proof, known_tools), proof=proof)
 
 
 def changed_options(options: ReadOptions, changes: ParserChanges) -> ReadOptions:
@@ -129,10 +129,10 @@ def changed_options(options: ReadOptions, changes: ParserChanges) -> ReadOptions
         "special_tokens": options.special_tokens, "calls": options.calls,
     }  # fmt: skip
     arguments.update(changes)
-    made = read_options(**arguments)
+    changed = read_options(**arguments)
     if "format" not in changes:
-        made = made._replace(prefix=options.prefix)
-    return made if "context" in changes else made._replace(echoes=options.echoes)
+        changed = changed._replace(prefix=options.prefix)
+    return changed if "context" in changes else changed._replace(echoes=options.echoes)
 
 
 def page_changes(page: PageContext | None, given: Mapping[str, Any] | None) -> ParserChanges:

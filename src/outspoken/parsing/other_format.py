@@ -39,12 +39,12 @@ def other_format(
     if is_damaged and not _made(read(raw, whole._replace(repair="none")), segments, options):
         return []
     reply = read(raw, whole)
-    made = _made(reply, segments, options)
-    if not made:
+    requests = _made(reply, segments, options)
+    if not requests:
         return []
-    message = f"this reads as {reply.format}, {_counted(made)}"
+    message = f"this reads as {reply.format}, {_counted(requests)}"
     helps = (f'pass format="{reply.format}"' + ("" if options.format is None else ' or format="auto"'),)
-    span = (start + made[0].span[0], start + made[0].span[1])
+    span = (start + requests[0].span[0], start + requests[0].span[1])
     return [PendingDiagnostic("other-format", message, span, "error", options.format, "", (), helps)]
 
 
@@ -64,25 +64,25 @@ def in_last_part(
         return []
     block = segment.text[start:end]
     start, block = start + block.index("\n") + 1, block[block.index("\n") + 1 : block.rindex("\n") + 1]
-    found = other_format(block, [], options, read, start=segment.span[0] + start)
-    return [one._replace(severity="warning") for one in found]
+    diagnostics = other_format(block, [], options, read, start=segment.span[0] + start)
+    return [diagnostic._replace(severity="warning") for diagnostic in diagnostics]
 
 
 def written_otherwise(
     segments: list[Segment], options: ReadOptions, read: Callable[[str, ReadOptions], Reply]
 ) -> list[PendingDiagnostic]:
     """A diagnostic for each text that holds calls once its markup is written plainly."""
-    found: list[PendingDiagnostic] = []
+    diagnostics: list[PendingDiagnostic] = []
     any_format = options._replace(format=None, on_error="keep")
     for segment in segments:
         for plain, begun in other_writings(segment.text) if isinstance(segment, Text) else ():
             reply = read(plain[: _end_of_signs(plain)], any_format)
-            if made := _made(reply, [], any_format):
-                message = f"written plainly, this is {reply.format}, {_counted(made)}; as it is, it stays text"
+            if requests := _made(reply, [], any_format):
+                message = f"written plainly, this is {reply.format}, {_counted(requests)}; as it is, it stays text"
                 span = (segment.span[0] + begun, segment.span[0] + begun + 1)
-                found.append(PendingDiagnostic("unread-markup", message, span, "warning", options.format, "text"))
+                diagnostics.append(PendingDiagnostic("unread-markup", message, span, "warning", options.format, "text"))
                 break
-    return found
+    return diagnostics
 
 
 def _made(reply: Reply, segments: list[Segment], options: ReadOptions) -> list[Segment]:

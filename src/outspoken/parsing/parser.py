@@ -150,14 +150,14 @@ class Parser(StreamParser["Event", Reply]):
         """
         from outspoken.models.finding import find_model
 
-        found = find_model(model, read_sound)
+        known_model = find_model(model, read_sound)
         tokenizer = getattr(model, "tokenizer", model)
         if hasattr(tokenizer, "get_added_vocab"):
             options.setdefault("special_tokens", list(tokenizer.get_added_vocab()))
-        made = cls(found.format, **options)
-        made._options = made._options._replace(prefix=found.ends.end(thinking=thinking))
-        made._template, made._thinking = found.template, thinking
-        return made
+        parser = cls(known_model.format, **options)
+        parser._options = parser._options._replace(prefix=known_model.ends.end(thinking=thinking))
+        parser._template, parser._thinking = known_model.template, thinking
+        return parser
 
     @property
     def format(self) -> str:
@@ -228,11 +228,11 @@ class Parser(StreamParser["Event", Reply]):
                 "folder, its `tokenizer_config.json`, or the text of its template"
             )
         thinking = self._thinking if thinking is None else thinking
-        made = self.replace(context=messages) if tools is None else self.replace(context=messages, tools=tools)
-        text, end = write_prompt(self._template, messages, made.tools, thinking, values)
-        made._options = made._options._replace(prefix=end + prefill)
-        made._thinking = thinking
-        return Prompt(text + prefill, made)
+        parser = self.replace(context=messages) if tools is None else self.replace(context=messages, tools=tools)
+        text, end = write_prompt(self._template, messages, parser.tools, thinking, values)
+        parser._options = parser._options._replace(prefix=end + prefill)
+        parser._thinking = thinking
+        return Prompt(text + prefill, parser)
 
     def parse(
         self,
@@ -265,22 +265,22 @@ class Parser(StreamParser["Event", Reply]):
             prefix = prefix_of(prefix)
         if finish_reason is not None:
             finish_reason = finish_reason_of(finish_reason)
-        options, found = self._options, None
+        options, read = self._options, None
         if prefix is None:
             prefix = options.prefix
         if reader.ENABLED and options.page is None and options.given is None and special is None:
             format = options.format
             if format is not None:
-                found = reader.read(text, format, prefix, options.tools, options.settings)
+                read = reader.read(text, format, prefix, options.tools, options.settings)
             elif not prefix:
-                found = _detection().read(text, options.tools, options.settings)
+                read = _detection().read(text, options.tools, options.settings)
             is_strict = options.echoes or options.exact or not options.calls
-            if isinstance(found, Reply) and not (is_strict and may_refuse(found, options)):
-                return found
+            if isinstance(read, Reply) and not (is_strict and may_refuse(read, options)):
+                return read
         from .response_reader import ResponseReader  # with all of the parser; sound text does not need it
 
-        known = found if isinstance(found, Output) else None
-        return ResponseReader(options, prefix).read(text, finish_reason, special, known)
+        output = read if isinstance(read, Output) else None
+        return ResponseReader(options, prefix).read(text, finish_reason, special, output)
 
     def warm(self) -> None:
         """Read the example of the format, streamed and with mistakes, so that no response waits for what that loads.

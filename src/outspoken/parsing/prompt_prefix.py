@@ -104,12 +104,12 @@ class PromptState(NamedTuple):
         nodes = [vars(node) for node in self.nodes]
         if any(isinstance(value, frozenset) for node in nodes for value in node.values()):
             return None
-        found = {name: getattr(state, name) for name in _STATE}
+        state_values = {name: getattr(state, name) for name in _STATE}
         return {
             "stack": [*state.config.stack],
             "opener_at": state.opener_at,
             "text": {name: getattr(text, name) for name in _TEXT},
-            "state": {name: sorted(value) if name in _TRIMS else value for name, value in found.items()},
+            "state": {name: sorted(value) if name in _TRIMS else value for name, value in state_values.items()},
             "holds_blank": holds_blank,
             "nodes": nodes,
             "position": [*self.position],

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from outspoken.semantics.special_text import Spans, SpecialText
 
 
-class Reading(NamedTuple):
+class ActiveParser(NamedTuple):
     """A parser that reads a response. If it tries a format, that has a name, and the text from `start` on waits."""
 
     name: str
@@ -82,7 +82,7 @@ class ResponseReader:
         """
         self._options = options
         prefix = options.prefix if prefix is None else prefix
-        self.format, tools, repair, self._on_error, self.settings, page, given, echoes, exact, *_ = options
+        self.format, tools, repair, self._on_error, self.settings, page, page_values, echoes, exact, *_ = options
         self._max_chars = self.settings.max_chars
         self._length = 0
         self._policy, self._log = policy, log
@@ -97,7 +97,7 @@ class ResponseReader:
 
             self.special = SpecialText(self.format, options.special_tokens)
         context = Context(
-            header, tools, self.settings, repair, read_embedded, page, given, echoes, exact, calls,
+            header, tools, self.settings, repair, read_embedded, page, page_values, echoes, exact, calls,
             self.special, options.calls,
         )  # fmt: skip
         self._builder = self.builder_type(ReplyState(context, events))
@@ -223,7 +223,7 @@ class ResponseReader:
 
     # the reply
 
-    def parsers(self) -> list[Reading]:
+    def parsers(self) -> list[ActiveParser]:
         """The parsers that read now: one, or those of the formats that are being tried.
 
         There is none as long as it is not known whether the response repeats the end of its prompt.
@@ -232,9 +232,9 @@ class ResponseReader:
             return []
         reader = self._reader
         if isinstance(reader, AutomatonParser):
-            return [Reading("", reader, 0)]
-        tried = [Reading(one.name, one.parser, reader.held_from) for one in reader.candidates]
-        return tried or [Reading("", reader.parser, 0)]
+            return [ActiveParser("", reader, 0)]
+        tried = [ActiveParser(candidate.name, candidate.parser, reader.held_from) for candidate in reader.candidates]
+        return tried or [ActiveParser("", reader.parser, 0)]
 
     def open_text(self) -> ForwardText:
         """The text that has arrived, to be read forwards."""
@@ -260,8 +260,8 @@ class ResponseReader:
         quoted: list[tuple[int, int]] = []
         pending: list[PendingDiagnostic] = []
         if any(segment.kind in MADE for segment in output.segments) and self._may_be_said(raw):
-            known = self._thinks(), format, self.exact, self._prefix, self._bare(), self._ends()
-            settled = Settled(output.segments, raw, *known)
+            surroundings = self._thinks(), format, self.exact, self._prefix, self._bare(), self._ends()
+            settled = Settled(output.segments, raw, *surroundings)
             self._read_segments, output.segments, quoted = output.segments, settled.segments, settled.quoted
             recorder.diagnostics += settled.diagnostics
             recorder.lower_status(settled.lowest)
@@ -270,9 +270,9 @@ class ResponseReader:
                 recorder.withdraw(settled.withdrawn, [getattr(s, "status", "ok") for s in output.segments])
         unread = self._unread_markup(format, automaton, quoted) if self._options.calls else []
         pending += [*recorder.diagnostics, *unread]
-        is_prose = any(found.severity == "note" for found in unread)  # about the format's own markup
+        is_prose = any(diagnostic.severity == "note" for diagnostic in unread)  # about the format's own markup
         if not quoted and not is_prose and may_be_other(output.segments):
-            is_reported = any(found.code == "unread-markup" for found in unread)
+            is_reported = any(diagnostic.code == "unread-markup" for diagnostic in unread)
             pending += self._other_reading(raw, automaton, format, is_reported=is_reported)
         if "&" in raw and has_terminal(automaton, "TAGGED_OBJECT"):
             pending += escaped_values(output.segments, format or "")
@@ -303,7 +303,10 @@ class ResponseReader:
         data = actions_in_data(output.segments, format, search) if self._detector is not None else []
         if format is None:
             return [*data, *unread_markup(output.segments, None, None, tools, refused, quoted)]
-        reported = [*quoted, *[found.span for found in recorder.diagnostics if found.code == "unclosed-markup"]]
+        reported = [
+            *quoted,
+            *[diagnostic.span for diagnostic in recorder.diagnostics if diagnostic.code == "unclosed-markup"],
+        ]
         shapes = call_shapes(automaton) if tools is not None else None
         return [*data, *unread_markup(output.segments, search, format, tools, refused, reported, shapes)]
 
@@ -314,19 +317,19 @@ class ResponseReader:
         segments = self._builder.output.segments
         is_named = self._options.calls and self.format not in (None, registry.PLAIN)
         is_damaged = self._builder.recorder.is_damaged
-        found = other_format(raw, segments, self._options, _read_whole, is_damaged=is_damaged) if is_named else []
+        diagnostics = other_format(raw, segments, self._options, _read_whole, is_damaged=is_damaged) if is_named else []
         if self._detector is not None and format is None:
-            found = in_last_part(segments[-1], self._options, _read_whole)
+            diagnostics = in_last_part(segments[-1], self._options, _read_whole)
         if (
-            not found
+            not diagnostics
             and not is_reported
             and self.reads_escapes
             and self._options.calls
             and self.format != registry.PLAIN
         ):
-            found = written_otherwise(segments, self._options, _read_plain)
-        closer = None if found else orphan_closer(raw, segments, self._thinks(), self._prefix)
-        return found if closer is None else [orphan_diagnostic(closer, automaton, format)]
+            diagnostics = written_otherwise(segments, self._options, _read_plain)
+        closer = None if diagnostics else orphan_closer(raw, segments, self._thinks(), self._prefix)
+        return diagnostics if closer is None else [orphan_diagnostic(closer, automaton, format)]
 
     def _orphan_behind_call(self, raw: str, automaton: Automaton, format: str | None) -> list[PendingDiagnostic]:
         """A diagnostic for calls, made or quoted, before the end of reasoning that never began: it may hold them."""

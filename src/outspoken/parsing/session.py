@@ -190,24 +190,24 @@ class SentEvents:
 
     def _joined(self, events: list[Event]) -> list[Event]:
         """Events with text that is joined with the text before it."""
-        made: list[Event] = []
+        joined: list[Event] = []
         for event in events:
             if type(event) is not PlacedText:
-                made.append(event)
+                joined.append(event)
                 continue
             if event.begins and not 0 < self._text_end < event.start:
                 event = replace(event, begins=False)
             self._text_end = event.end
             if not self._is_joined:
-                made.append(event)
+                joined.append(event)
                 continue
             if self._message is None:
                 self._message = MessageText(self._reader.open_text().read)
             if event.begins:
                 self._message.border()
             if text := self._message.add(event.text, event.start, event.end, exact=event.exact):
-                made.append(event_of(TextDelta, {"text": text}))
-        return made
+                joined.append(event_of(TextDelta, {"text": text}))
+        return joined
 
 
 class UnjoinedSession(Session[E, R]):

@@ -74,8 +74,8 @@ def parse_tree(
     reply = parser.parse(raw, prefix=prefix)
     place = (max(refused_at, 0), max(refused_at, 0))
     pending = PendingDiagnostic("refused-text", "the grammar does not allow this here", place, "error", name)
-    found = sorted(reply.diagnostics, key=lambda d: d.severity != "error") or place_diagnostics([pending], raw)
-    raise ResponseError(found[0], reply)
+    diagnostics = sorted(reply.diagnostics, key=lambda d: d.severity != "error") or place_diagnostics([pending], raw)
+    raise ResponseError(diagnostics[0], reply)
 
 
 def _source(raw: str, name: str, prefix: str | None, options: ReadOptions) -> TreeSource:
@@ -168,7 +168,7 @@ def _facts(shifts: list[Shift], end: int) -> Iterator[tuple[TokenPlace, TokenFac
 
 
 def _tokens(shifts: list[Shift], source: TreeSource) -> list[Token]:
-    whole, base, found = source.prompt + source.text, len(source.prompt), list[Token]()
+    whole, base, tokens = source.prompt + source.text, len(source.prompt), list[Token]()
     counter: Any = LineCounter("\n")
 
     def place(at: int) -> tuple[int, int]:
@@ -178,5 +178,5 @@ def _tokens(shifts: list[Shift], source: TreeSource) -> list[Token]:
     for transition, start, end in shifts:
         (line, column), (end_line, end_column) = place(start), place(end)
         name, text = transition.terminal.name, whole[start + base : end + base]
-        found.append(Token(name, text, start, line, column, end_line, end_column, end))
-    return found
+        tokens.append(Token(name, text, start, line, column, end_line, end_column, end))
+    return tokens

@@ -53,19 +53,19 @@ def leading_chars(pattern: str) -> tuple[frozenset[str], frozenset[str]] | None:
 
 
 def _leading(items: Sequence, folds: bool) -> Leading:
-    found = Leading()
+    leading = Leading()
     for item in items:
-        if not found.may_be_space:
+        if not leading.may_be_space:
             break
         more = _leading_of(item, folds)
-        found = Leading(
-            _union(found.first, more.first) if found.may_be_empty else found.first,
-            found.may_be_empty and more.may_be_empty,
-            found.space | more.space,
-            _union(found.after_space, more.after_space),
+        leading = Leading(
+            _union(leading.first, more.first) if leading.may_be_empty else leading.first,
+            leading.may_be_empty and more.may_be_empty,
+            leading.space | more.space,
+            _union(leading.after_space, more.after_space),
             more.may_be_space,
         )
-    return found
+    return leading
 
 
 def _leading_of(item: Node, folds: bool) -> Leading:
@@ -74,19 +74,19 @@ def _leading_of(item: Node, folds: bool) -> Leading:
     if isinstance(item, Group):
         return _leading(item.body, folds or item.ignores_case)
     if isinstance(item, Repeat):
-        found = _leading(item.body, folds)
-        return found if item.low else found._replace(may_be_empty=True, may_be_space=True)
+        leading = _leading(item.body, folds)
+        return leading if item.low else leading._replace(may_be_empty=True, may_be_space=True)
     if isinstance(item, Alternatives):
-        found, *others = [_leading(branch, folds) for branch in item.branches]
+        leading, *others = [_leading(branch, folds) for branch in item.branches]
         for other in others:
-            found = Leading(
-                _union(found.first, other.first),
-                found.may_be_empty or other.may_be_empty,
-                found.space | other.space,
-                _union(found.after_space, other.after_space),
-                found.may_be_space or other.may_be_space,
+            leading = Leading(
+                _union(leading.first, other.first),
+                leading.may_be_empty or other.may_be_empty,
+                leading.space | other.space,
+                _union(leading.after_space, other.after_space),
+                leading.may_be_space or other.may_be_space,
             )
-        return found
+        return leading
     return Leading() if isinstance(item, (Look, Position)) else Leading(None, False, frozenset(), None, False)
 
 
@@ -110,21 +110,21 @@ def required_chars(pattern: str) -> set[str]:
 
 
 def _required(items: Sequence) -> set[str]:
-    found = set[str]()
+    chars = set[str]()
     for item in items:
         if isinstance(item, Chars):
-            found.update(item.literals if item.only_literals and len(item.literals) == 1 else ())
+            chars.update(item.literals if item.only_literals and len(item.literals) == 1 else ())
         elif isinstance(item, Alternatives):
-            found |= set[str].intersection(*[_required(branch) for branch in item.branches])
+            chars |= set[str].intersection(*[_required(branch) for branch in item.branches])
         elif isinstance(item, Group) and item.ignores_case:
-            found |= {char for char in _required(item.body) if char.lower() == char.upper()}
+            chars |= {char for char in _required(item.body) if char.lower() == char.upper()}
         elif (
             (isinstance(item, Look) and item.is_ahead and not item.is_negative)
             or (isinstance(item, Repeat) and item.low)
             or isinstance(item, Group)
         ):
-            found |= _required(item.body)
-    return found
+            chars |= _required(item.body)
+    return chars
 
 
 def required_text(pattern: str) -> str:
@@ -134,16 +134,16 @@ def required_text(pattern: str) -> str:
 
 def _texts(items: Sequence) -> set[str]:
     """All texts that are known to stand in every match of a sequence."""
-    found, run = set[str](), ""
+    texts, run = set[str](), ""
     for item in items:
         text = literal_text((item,))
         run = run + text if text else ""
-        found.update([run[at:] for at in range(len(run))])
+        texts.update([run[at:] for at in range(len(run))])
         if isinstance(item, Alternatives):
-            found |= set[str].intersection(*map(_texts, item.branches))
+            texts |= set[str].intersection(*map(_texts, item.branches))
         elif (isinstance(item, Group) and not item.ignores_case) or (isinstance(item, Repeat) and item.low):
-            found |= _texts(item.body)
-    return found
+            texts |= _texts(item.body)
+    return texts
 
 
 def may_stay_open(pattern: str) -> bool:
@@ -192,14 +192,14 @@ def _shortest(items: Sequence) -> list[str]:
     texts = [""]
     for item in items:
         if isinstance(item, Alternatives):
-            found = [text for branch in item.branches for text in _shortest(branch)]
+            endings = [text for branch in item.branches for text in _shortest(branch)]
         elif isinstance(item, Group):
-            found = _shortest(item.body)
+            endings = _shortest(item.body)
         elif isinstance(item, Repeat):
-            found = [text * item.low for text in _shortest(item.body)] if item.low else [""]
+            endings = [text * item.low for text in _shortest(item.body)] if item.low else [""]
         else:
-            found = _sample_chars(item) if isinstance(item, Chars) else [""]
-        texts = list(dict.fromkeys([text + more for text in texts for more in found]))[:_MAX_SAMPLES]
+            endings = _sample_chars(item) if isinstance(item, Chars) else [""]
+        texts = list(dict.fromkeys([text + more for text in texts for more in endings]))[:_MAX_SAMPLES]
     return texts
 
 

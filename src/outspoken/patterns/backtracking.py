@@ -144,16 +144,16 @@ class _States:
             ahead, start = dict[tuple[int, ...], list[tuple[int, ...]]](), (first, first)
             waiting: list[tuple[int, ...]] = [start]
             while waiting:
-                one = waiting.pop()
-                if one not in ahead:
-                    ahead[one] = [*self.alike(within[one[0]], within[one[1]])]
-                    waiting += ahead[one]
+                pair = waiting.pop()
+                if pair not in ahead:
+                    ahead[pair] = [*self.alike(within[pair[0]], within[pair[1]])]
+                    waiting += ahead[pair]
             behind: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
-            for one, others in ahead.items():
+            for pair, others in ahead.items():
                 for other in others:
-                    behind.setdefault(other, []).append(one)
+                    behind.setdefault(other, []).append(pair)
             circle = _closure(behind, start) & ahead.keys()
-            if any(one != other or _has_twice(within[one], circle) for one, other in circle):
+            if any(pair != other or _has_twice(within[pair], circle) for pair, other in circle):
                 return True
         return False
 
@@ -167,15 +167,15 @@ def _most_steps(made: _States) -> int:
     follows = dict(enumerate(made.follows))
     reached = [_closure(follows, state) for state in follows]
     loops: dict[int, list[int]] = {}
-    for state, found in enumerate(reached):
-        if state in found:
-            loops.setdefault(min(other for other in found if state in reached[other]), []).append(state)
+    for state, reachable in enumerate(reached):
+        if state in reachable:
+            loops.setdefault(min(other for other in reachable if state in reached[other]), []).append(state)
 
     @cache
     def steps(loop: int) -> int:
         near = _near(made, loops[loop])
-        others = [one for one in loops if one != loop and near.intersection(loops[one])]
-        behind = [steps(one) for one in others if _leads(made, loops[loop], loops[one])]
+        others = [inner for inner in loops if inner != loop and near.intersection(loops[inner])]
+        behind = [steps(inner) for inner in others if _leads(made, loops[loop], loops[inner])]
         return max([made.rounds[state] for state in loops[loop]]) * max(behind, default=1)
 
     return max(map(steps, loops))
@@ -202,13 +202,13 @@ def _leads(made: _States, states: list[int], others: list[int]) -> bool:
         seen: set[tuple[int, ...]] = set()
         waiting: list[tuple[int, ...]] = [(first, first, last)]
         while waiting:
-            one, between, other = waiting.pop()
-            for found in made.alike(near[one], {*made.follows[between]}, far[other]):
-                if found == (first, last, last):
+            first_state, between, other = waiting.pop()
+            for ahead in made.alike(near[first_state], {*made.follows[between]}, far[other]):
+                if ahead == (first, last, last):
                     return True
-                if found not in seen:
-                    seen.add(found)
-                    waiting.append(found)
+                if ahead not in seen:
+                    seen.add(ahead)
+                    waiting.append(ahead)
     return False
 
 

@@ -188,10 +188,10 @@ class MarkupSearch:
         An action may stand in it behind a damaged marker: in its last line if it `leads_on` to a call, else anywhere.
         """
         end = reasoning.rstrip()
-        found = next((line for line in self.lines if f"\n{line}" in reasoning), "")
-        found = found or next((marker for marker in self.markers if end.endswith(marker)), "")
-        if found or not self._actions:
-            return found
+        marker_line = next((line for line in self.lines if f"\n{line}" in reasoning), "")
+        marker_line = marker_line or next((marker for marker in self.markers if end.endswith(marker)), "")
+        if marker_line or not self._actions:
+            return marker_line
         line = end[end.rfind("\n") + 1 :] if leads_on else reasoning
         action = self.find_action(line)
         if action is None or (leads_on and not _BEFORE_ACTION.fullmatch(line, 0, action.start())):
@@ -249,16 +249,16 @@ class MarkupSearch:
             return
         last = len(text) if end is None else end
         waiting: FoundMarkup | None = None
-        for found in self._find(text, folded, last):
-            if found.start >= last:
+        for markup in self._find(text, folded, last):
+            if markup.start >= last:
                 return
-            if found.written in self.weak:
-                if waiting is None or waiting.written == found.written or found.start - waiting.end > _FAR:
-                    waiting = found
+            if markup.written in self.weak:
+                if waiting is None or waiting.written == markup.written or markup.start - waiting.end > _FAR:
+                    waiting = markup
                     continue
                 yield waiting
                 waiting = None
-            yield found
+            yield markup
 
     def _find(self, text: str, folded: str, last: int) -> Iterator[FoundMarkup]:
         pos = first = 0
@@ -292,13 +292,13 @@ class MarkupSearch:
 
         A marker of which the beginning was found begins with that: else, it would have more mistakes.
         """
-        known = self._places.get(piece)
-        if known is None:
+        places_known = self._places.get(piece)
+        if places_known is None:
             within = [(piece.find(part), ats) for part, ats in self._by_fragment.items() if part in piece]
             places = [(marker, i - at) for i, ats in within for marker, at in ats]
             lowest = min([i - at - (at > 0) for i, ats in within for _, at in ats])
-            known = self._places[piece] = lowest, places
-        return known
+            places_known = self._places[piece] = lowest, places
+        return places_known
 
     def _around(
         self, text: str, match: re.Match[str], places: list[tuple[str, int]], first: int, last: int
@@ -308,16 +308,16 @@ class MarkupSearch:
         Of those that begin at `last` or behind it, the intact one is as good as any other.
         """
         begun = match.start()
-        known = [(marker, begun + i) for marker, i in places]
-        intact = [FoundMarkup(at, at + len(m), m) for m, at in known if at >= first and text.startswith(m, at)]
-        sound = max(intact, key=lambda found: found.end - found.start, default=None)
+        begins = [(marker, begun + i) for marker, i in places]
+        intact = [FoundMarkup(at, at + len(m), m) for m, at in begins if at >= first and text.startswith(m, at)]
+        sound = max(intact, key=lambda near: near.end - near.start, default=None)
         most = last - 1 if sound is not None and sound.start >= last else match.start() + 1
-        found = self._near(text, match, known, sound, first, most)
-        if found and most < match.start() + 1:
-            found = self._near(text, match, known, sound, first, match.start() + 1)
-        if not found:
+        near = self._near(text, match, begins, sound, first, most)
+        if near and most < match.start() + 1:
+            near = self._near(text, match, begins, sound, first, match.start() + 1)
+        if not near:
             return sound
-        best = min(found)[2]
+        best = min(near)[2]
         if sound is not None:  # it is a part of a longer marker, which has a mistake
             return best if best.start < sound.start or best.end > sound.end else sound
         others = [marker for marker in self.markers if marker not in best.written]
@@ -422,10 +422,10 @@ class ValueMarkup:
             return True
         if not self.closers or not self._search.may_hold(text):
             return False
-        for found in self._search.find(text):
-            if found.written in self.closers and self._is_followed(text, found.end):
+        for markup in self._search.find(text):
+            if markup.written in self.closers and self._is_followed(text, markup.end):
                 return True
-            if found.written in self.followers and self._is_preceded(text, found.start):
+            if markup.written in self.followers and self._is_preceded(text, markup.start):
                 return True
         return False
 

@@ -128,7 +128,7 @@ def _near_lengths(text: str, written: str) -> tuple[tuple[int, int], ...]:
     size = len(written)
     if most and text[:size] != written and text[:size].lower() == written.lower() and _has_case(written):
         return ((size, 1),)
-    found: list[tuple[int, int]] = []
+    lengths: list[tuple[int, int]] = []
     rows: list[list[int]] = [list(range(size + 1))]  # rows[j][i]: mistakes between text[:j] and written[:i]
     for j in range(1, len(text) + 1):
         rows.append(_next_row(rows, text[:j], written, most))
@@ -137,8 +137,8 @@ def _near_lengths(text: str, written: str) -> tuple[tuple[int, int], ...]:
         mistakes = rows[-1][size]
         is_added = mistakes == rows[-2][size] + 1  # the last character is no part of it
         if mistakes <= most and not is_added and j > 1 and _ends_here(rows, text[:j], written):
-            found.append((j, mistakes))
-    return tuple(sorted(found, key=lambda item: (item[1], abs(item[0] - size))))
+            lengths.append((j, mistakes))
+    return tuple(sorted(lengths, key=lambda item: (item[1], abs(item[0] - size))))
 
 
 def _ends_here(rows: list[list[int]], text: str, written: str) -> bool:

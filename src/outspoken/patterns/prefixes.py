@@ -45,15 +45,15 @@ def leading_prefixes(pattern: str, length: int) -> frozenset[tuple[bool, str, Lo
 
     For a match that is nothing but white space, the white space is the prefix.
     """
-    found = set[tuple[bool, str, Lookbehinds]]()
+    leading = set[tuple[bool, str, Lookbehinds]]()
     for items, folds in _branches(parse(pattern), False):
         for text, _, behind in _extend_all(items, {_EMPTY}, length, folds, skips_space=True):
             if text == " ":
-                known = _extend_all(items, {_EMPTY}, length, folds)
-                found |= {(False, start, other) for start, _, other in known if start.isspace() or not start}
+                extended = _extend_all(items, {_EMPTY}, length, folds)
+                leading |= {(False, start, other) for start, _, other in extended if start.isspace() or not start}
             else:
-                found.add((text.startswith(" "), text.lstrip(" "), behind))
-    return frozenset(found)
+                leading.add((text.startswith(" "), text.lstrip(" "), behind))
+    return frozenset(leading)
 
 
 def prefix_pattern(text: str) -> str:
@@ -105,8 +105,8 @@ def _extend(item: Node, starts: set[_Prefix], length: int, folds: bool, *, skips
     if isinstance(item, Group):
         return _extend_all(item.body, starts, length, folds or item.ignores_case, skips_space=skips_space)
     if isinstance(item, Alternatives):
-        found = [_extend_all(branch, starts, length, folds, skips_space=skips_space) for branch in item.branches]
-        return set[_Prefix]().union(*found)
+        extended = [_extend_all(branch, starts, length, folds, skips_space=skips_space) for branch in item.branches]
+        return set[_Prefix]().union(*extended)
     if isinstance(item, Repeat):
         once = _extend_all(item.body, starts, length, folds, skips_space=skips_space)
         is_space = skips_space and all(isinstance(part, Chars) and part.is_space for part in item.body)

@@ -26,10 +26,14 @@ def page_constraint(page: Page, *, text: bool = True) -> Constraint:
     grammar = Grammar()
     words = _text(page) if text else EMPTY
     before = optional(seq(words, Literal("\n"))) if text else EMPTY
-    alone = choice([_payload(one, grammar) for one in page.types if not one.beside])
+    alone = choice([_payload(payload, grammar) for payload in page.types if not payload.beside])
     last = EMPTY if alone == NOTHING else optional(grammar.rule("alone", seq(before, alone, Literal("\n"))))
-    others = [_payload(one, grammar) for one in page.types if one.beside]
-    beside = [optional(grammar.rule("beside", seq(before, one, Literal("\n")))) for one in others if one != NOTHING]
+    others = [_payload(payload, grammar) for payload in page.types if payload.beside]
+    beside = [
+        optional(grammar.rule("beside", seq(before, payload, Literal("\n"))))
+        for payload in others
+        if payload != NOTHING
+    ]
     grammar.root = seq(choice([seq(*beside), last]), words)
     grammar.prune()
     return Constraint(FORMAT, grammar)

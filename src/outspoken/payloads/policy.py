@@ -106,10 +106,10 @@ class PayloadPolicy(ParserPolicy):
 
     def enter_free_text(self, steps: SingleSteps, config: Config, free: Transition, *, final: bool) -> bool | None:
         """A text that ends behind a marker and its colon holds a payload that never ends."""
-        found = self._cut_marker(steps, free) if final else None
-        if found is None:
+        cut_marker = self._cut_marker(steps, free) if final else None
+        if cut_marker is None:
             return None
-        start, name = found
+        start, name = cut_marker
         text = steps.text
         steps.end_text(free, start)
         node = OpenNode("payload", text.base + start, name)
@@ -166,11 +166,11 @@ class PayloadPolicy(ParserPolicy):
         node = builder.open_payload()
         if node is None:
             return None
-        found = self._extent(recovery, damage, final=final)
-        if found is None:
+        extent = self._extent(recovery, damage, final=final)
+        if extent is None:
             text.pos = (damage.refused_at if self._brackets is None else self._brackets.at) - text.base
             return False
-        end, closed = found
+        end, closed = extent
         state.damage = self._brackets = self._skipped = None
         text.pos = end - text.base
         budget.spent += end - damage.start

@@ -24,10 +24,10 @@ def instructions(page: Page) -> str:
     if not page.types and not page.actions:
         return ""
     parts = ["# STRUCTURED RESPONSES", _RULES]
-    alone = [f"`{one.marker}`" for one in page.types if not one.beside]
+    alone = [f"`{payload_type.marker}`" for payload_type in page.types if not payload_type.beside]
     if len(alone) > 1:
         parts.append(_ONE.format(names=f"{', '.join(alone[:-1])} and {alone[-1]}"))
-    parts += ["\n\n".join(_describe(one, page)) for one in page.types]
+    parts += ["\n\n".join(_describe(payload_type, page)) for payload_type in page.types]
     if page.actions:
         lines = [f"- `{name}`: {text}" if text else f"- `{name}`" for name, text in sorted(page.actions.items())]
         parts.append("\n".join(["## CLIENT ACTIONS\n", *lines]))

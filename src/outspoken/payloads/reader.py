@@ -91,18 +91,18 @@ class PayloadSelector:
         if type_ is None:
             self._report(found, "marker-not-registered", f"this page has no payload `{found.type}`", "warning")
             return self._left_out(found, strip=self._settings.strip_unregistered)
-        made = self._typed(found, type_)
-        if made.status in ("truncated", "invalid"):
-            self.unfinished.append(made)
+        typed = self._typed(found, type_)
+        if typed.status in ("truncated", "invalid"):
+            self.unfinished.append(typed)
             return self._left_out(found, strip=self._settings.strip_unfinished)
         allowed = type_.beside or self._only is None or found.span == self._only
         if not self.accepts(type_) or not allowed:
-            return self._extra(found, made)
-        self._selected[type_.name] = made
+            return self._extra(found, typed)
+        self._selected[type_.name] = typed
         if not type_.beside:
-            self._custom = made
+            self._custom = typed
         self.message.remove(*found.span, self._lead(found))
-        return Selection("", made)
+        return Selection("", typed)
 
     def end(self) -> list[TypedPayload]:
         """End the response. Returns the selected payloads to drop, because they may not be beside another one."""
@@ -169,13 +169,13 @@ def select_segments(segments: list[Segment], selector: PayloadSelector, length: 
 
     `length` is that of the response.
     """
-    found: list[Segment] = []
+    selected: list[Segment] = []
     pieces: list[str] = []
     span = (0, 0)
 
     def flush() -> None:
         if pieces:
-            found.append(construct(Text, {"kind": "text", "text": "".join(pieces), "span": span}))
+            selected.append(construct(Text, {"kind": "text", "text": "".join(pieces), "span": span}))
             pieces.clear()
 
     for segment in segments:
@@ -192,13 +192,13 @@ def select_segments(segments: list[Segment], selector: PayloadSelector, length: 
             pieces.append(text)
         if kept is not None:
             flush()
-            found.append(kept)
+            selected.append(kept)
     if rest := selector.message.end(length):
         pieces.append(rest)
         span = (span[0], length)
     dropped = selector.end()
     flush()
-    return [segment for segment in found if not any(segment is one for one in dropped)]
+    return [segment for segment in selected if not any(segment is dropped_payload for dropped_payload in dropped)]
 
 
 class PayloadReader(ResponseReader):
@@ -271,11 +271,11 @@ class PayloadReader(ResponseReader):
             only = self._first_registered([s for s in read.segments if isinstance(s, Payload)])
         selector = PayloadSelector(self, self.read_text, only, self.borders)
         segments = select_segments(read.segments, selector, len(raw))
-        found = place_diagnostics(sorted(selector.diagnostics, key=lambda one: one.span), raw)
+        diagnostics = place_diagnostics(sorted(selector.diagnostics, key=lambda problem: problem.span), raw)
         values = dict(read)
         values["segments"] = segments
-        values["diagnostics"] = sorted([*read.diagnostics, *found], key=lambda one: one.span)
-        statuses = [read.status, *[one.status for one in selector.unfinished]]
+        values["diagnostics"] = sorted([*read.diagnostics, *diagnostics], key=lambda problem: problem.span)
+        statuses = [read.status, *[problem.status for problem in selector.unfinished]]
         values["status"] = max(statuses, key=STATUSES.index)
         values["page"], values["beside"] = self.page.name, self.page.beside
         values["broken_payloads"], values["extra_payloads"] = selector.unfinished, selector.extra
@@ -319,12 +319,14 @@ class PayloadSession(UnjoinedSession[PayloadEvent, PayloadReply]):
         events = super().close(finish_reason)
         if not events:
             return []
-        made, done = self._selected(events[:-1]), events[-1]
+        payload_events, done = self._selected(events[:-1]), events[-1]
         assert isinstance(done, Done)
-        self._add_text(self._selector.message.end(len(done.reply.raw)), made)
+        self._add_text(self._selector.message.end(len(done.reply.raw)), payload_events)
         dropped = self._selector.end()
-        kept = [e for e in self._held if isinstance(e, PayloadParsed) and not any(e.payload is one for one in dropped)]
-        return [*made, *kept, done]
+        kept = [
+            e for e in self._held if isinstance(e, PayloadParsed) and not any(e.payload is other for other in dropped)
+        ]
+        return [*payload_events, *kept, done]
 
     def _selected(self, events: list[PayloadEvent]) -> list[PayloadEvent]:
         """Some events with the selected payloads and the text of the message."""
@@ -343,7 +345,7 @@ class PayloadSession(UnjoinedSession[PayloadEvent, PayloadReply]):
         self._next_preview, lost = 0, len(selector.unfinished)
         shown, self._shown = self._shown, None
         text, payload = selector.payload(event.payload)
-        made += [PayloadUnfinished(one) for one in selector.unfinished[lost:]]
+        made += [PayloadUnfinished(unfinished) for unfinished in selector.unfinished[lost:]]
         self._add_text(text, made)
         if payload is not None:
             if shown is not None and payload.span[0] <= shown[1] < payload.span[1]:

@@ -199,13 +199,13 @@ class PayloadRegistry:
         added: list[PayloadType] = []
         for point in sorted(entry_points(group=group), key=lambda point: point.name):
             loaded: Any = point.load()
-            found: Any = loaded if isinstance(loaded, PayloadType) or not callable(loaded) else loaded()
-            for one in [found] if isinstance(found, PayloadType) else found:
-                if not isinstance(one, PayloadType):
+            provided: Any = loaded if isinstance(loaded, PayloadType) or not callable(loaded) else loaded()
+            for entry in [provided] if isinstance(provided, PayloadType) else provided:
+                if not isinstance(entry, PayloadType):
                     raise ValueError(
-                        f"the entry point `{point.name}` of `{group}` provides {one!r}, which is not a PayloadType"
+                        f"the entry point `{point.name}` of `{group}` provides {entry!r}, which is not a PayloadType"
                     )
-                added.append(self.add(one))
+                added.append(self.add(entry))
         return added
 
     @property
@@ -228,10 +228,10 @@ class PayloadRegistry:
             raise ValueError(f"there is no page `{name}`; {hint}")
         selected = [pages.get(name, {})] if name is not None else list(pages.values())
         actions = dict(self._actions)
-        for one in selected:
-            actions.update(one)
-        on = tuple([one for one in types if one.is_on(name)])
-        return Page(name, on, tuple([one for one in types if one not in on]), actions)
+        for payload_type in selected:
+            actions.update(payload_type)
+        on = tuple([payload_type for payload_type in types if payload_type.is_on(name)])
+        return Page(name, on, tuple([payload_type for payload_type in types if payload_type not in on]), actions)
 
     # reading
 

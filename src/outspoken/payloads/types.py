@@ -118,10 +118,13 @@ class PayloadType:
             raise ValueError(f"`{self.name}` is not a payload name; use letters, digits and `_`")
         if not _MARKER.fullmatch(self.marker):
             raise ValueError(f"`{self.marker}` is not a marker; use a letter, then letters, digits, `_`, `-` and `.`")
-        for key, given, known in (("kind", self.kind, get_args(Kind)), ("wrapping", self.wrapping, get_args(Wrapping))):
-            if given not in known:
+        for key, choice, choices in (
+            ("kind", self.kind, get_args(Kind)),
+            ("wrapping", self.wrapping, get_args(Wrapping)),
+        ):
+            if choice not in choices:
                 raise ValueError(
-                    f"`{key}` of `{self.name}` is {given!r}; expected one of {', '.join(map(repr, known))}"
+                    f"`{key}` of `{self.name}` is {choice!r}; expected one of {', '.join(map(repr, choices))}"
                 )
 
     @cached_property

@@ -24,7 +24,7 @@ class BrokenRulesError(ValueError):
         super().__init__("; ".join(rules))
 
 
-class Finding(NamedTuple):
+class PayloadFinding(NamedTuple):
     """A diagnostic of a payload: a stable code and a message."""
 
     code: str
@@ -41,12 +41,12 @@ class Checked(NamedTuple):
     is_sound: bool
     data: Any
     value: Any
-    findings: list[Finding]
+    findings: list[PayloadFinding]
 
 
 def check(type_: PayloadType, data: Any, page: Page, level: Validation, *, repaired: bool = False) -> Checked:
     """Check the JSON of a payload against its type. That of a `repaired` one must be what the model describes."""
-    findings: list[Finding] = []
+    findings: list[PayloadFinding] = []
     data, is_kind = _kind(type_, data, findings)
     if not is_kind:
         return Checked(False, data, None, findings)
@@ -54,29 +54,29 @@ def check(type_: PayloadType, data: Any, page: Page, level: Validation, *, repai
         try:
             data = type_.parser(data)
         except ValueError as error:
-            findings.append(Finding("invalid-payload", str(error) or "its parser rejects it"))
+            findings.append(PayloadFinding("invalid-payload", str(error) or "its parser rejects it"))
             return Checked(False, data, None, findings)
     if level == "off" or type_.adapter is None:
         return Checked(True, data, None, findings)
     checked = _Validation(type_, type_.adapter, page, findings, repaired).check(data, strict=level == "strict")
     if checked.is_sound and checked.value is not None and type_.check is not None:
-        findings += [Finding("odd-payload", message) for message in type_.check(checked.value, page)]
+        findings += [PayloadFinding("odd-payload", message) for message in type_.check(checked.value, page)]
     return checked
 
 
-def _kind(type_: PayloadType, data: Any, findings: list[Finding]) -> tuple[Any, bool]:
+def _kind(type_: PayloadType, data: Any, findings: list[PayloadFinding]) -> tuple[Any, bool]:
     """The data as the object or array that the type requires, and whether that is possible."""
     if type_.kind == "array":
         if is_list(data):
             return data, True
-        findings.append(Finding("wrapped-object", "expected an array; the object was read as its only item"))
+        findings.append(PayloadFinding("wrapped-object", "expected an array; the object was read as its only item"))
         return [data], True
     if is_object(data):
         return data, True
     if is_list(data) and len(data) == 1 and is_object(data[0]):
-        findings.append(Finding("unwrapped-array", "expected an object; it was taken out of an array"))
+        findings.append(PayloadFinding("unwrapped-array", "expected an object; it was taken out of an array"))
         return data[0], True
-    findings.append(Finding("wrong-kind", "expected an object, not an array"))
+    findings.append(PayloadFinding("wrong-kind", "expected an object, not an array"))
     return data, False
 
 
@@ -89,7 +89,7 @@ class _Validation:
     """Validates the JSON of one payload. What it converts is a finding, and a mistake if the text was `repaired`."""
 
     def __init__(
-        self, type_: PayloadType, adapter: TypeAdapter[Any], page: Page, findings: list[Finding], repaired: bool
+        self, type_: PayloadType, adapter: TypeAdapter[Any], page: Page, findings: list[PayloadFinding], repaired: bool
     ) -> None:
         self._type, self._adapter, self._findings, self._repaired = type_, adapter, findings, repaired
         self._context = {"page": page.name, "actions": page.actions}
@@ -98,14 +98,14 @@ class _Validation:
         """The result for the object, or for all items of the array."""
         if self._type.kind == "object":
             data, value, wrong = self._one(data, ())
-            self._findings += [Finding("invalid-payload", message) for message in wrong]
+            self._findings += [PayloadFinding("invalid-payload", message) for message in wrong]
             return Checked(not (wrong and (strict or self._repaired)), data, value, self._findings)
         kept: list[Any] = []
         values: list[Any] = []
         is_sound = True
         for number, item in enumerate(data if is_list(data) else [data]):
             item, value, wrong = self._one(item, (number,))
-            self._findings += [Finding("invalid-item", message) for message in wrong]
+            self._findings += [PayloadFinding("invalid-item", message) for message in wrong]
             is_sound = is_sound and not wrong
             if not wrong:
                 kept.append(item)
@@ -121,14 +121,14 @@ class _Validation:
         """
         value, wrong = self._instance(data, at)
         if wrong or (is_object(data) and self._type.view.unknown_names(data)):
-            made = convert(data, self._type.view)
-            taken, misfits = self._instance(made.value, at) if made.conversions else (None, wrong)
-            if made.conversions and not misfits:
-                told = [_message_of(one, at) for one in made.conversions]
+            converted_data = convert(data, self._type.view)
+            taken, misfits = self._instance(converted_data.value, at) if converted_data.conversions else (None, wrong)
+            if converted_data.conversions and not misfits:
+                told = [_message_of(conversion, at) for conversion in converted_data.conversions]
                 if self._repaired:
                     return data, None, [f"{message}, in a text that was repaired" for message in told]
-                self._findings += [Finding("coerced-value", message) for message in told]
-                data, value, wrong = made.value, taken, []
+                self._findings += [PayloadFinding("coerced-value", message) for message in told]
+                data, value, wrong = converted_data.value, taken, []
         if wrong:
             return data, None, wrong
         dumped = self._adapter.dump_python(value, by_alias=True, exclude_unset=True, warnings=False)
@@ -140,10 +140,10 @@ class _Validation:
                     None,
                     [f"`{place}`: the text was repaired, and this is no field of it" for place in unknown],
                 )
-        converted = list[Finding]()
+        converted = list[PayloadFinding]()
         data = _coerced(data, dumped, at, converted)
         if self._repaired and converted:
-            return data, None, [f"{one.message}, in a text that was repaired" for one in converted]
+            return data, None, [f"{conversion.message}, in a text that was repaired" for conversion in converted]
         self._findings += converted
         return data, value, []
 
@@ -183,13 +183,14 @@ def _followed(path: tuple[int | str, ...], data: Any) -> Iterator[int | str]:
         yield step
 
 
-def _coerced(data: Any, dumped: Any, at: Path, findings: list[Finding]) -> Any:
+def _coerced(data: Any, dumped: Any, at: Path, findings: list[PayloadFinding]) -> Any:
     """The JSON with the plain values that the model converted; keys that the model does not know stay."""
     if is_object(data) and is_object(dumped):
         return {k: _coerced(v, dumped[k], (*at, k), findings) if k in dumped else v for k, v in data.items()}
     if is_list(data) and is_list(dumped) and len(data) == len(dumped):
         return [
-            _coerced(one, other, (*at, i), findings) for i, (one, other) in enumerate(zip(data, dumped, strict=True))
+            _coerced(member, other, (*at, i), findings)
+            for i, (member, other) in enumerate(zip(data, dumped, strict=True))
         ]
     plain = (str, int, float, bool, type(None))
     is_same = type(data) is type(dumped) and data == dumped
@@ -197,5 +198,5 @@ def _coerced(data: Any, dumped: Any, at: Path, findings: list[Finding]) -> Any:
         return data
     if type(data) is int and type(dumped) is float and data == dumped:
         return dumped  # JSON's numbers are of one type
-    findings.append(Finding("coerced-value", f"`{dotted(at)}` is {data!r}, and was read as {dumped!r}"))
+    findings.append(PayloadFinding("coerced-value", f"`{dotted(at)}` is {data!r}, and was read as {dumped!r}"))
     return dumped

@@ -31,7 +31,8 @@ def use_format(given: Given) -> str:
         edited = use_edited(given.grammar)
     except EditedGrammarError as error:
         places = [
-            place_of(one.line, one.column, one.span, one.message, (*one.notes, *one.helps)) for one in error.found
+            place_of(mistake.line, mistake.column, mistake.span, mistake.message, (*mistake.notes, *mistake.helps))
+            for mistake in error.found
         ]
         raise ProblemError("grammar", str(error), places) from None
     return edited or (given.format if given.format == "auto" else registry.resolve(given.format))

@@ -84,12 +84,12 @@ class Playground:
     async def answer(self, request: Request) -> Response:
         """Answer what the page asks, off the event loop; stop if the page does not wait any more."""
         _check_origin(request)
-        found = bytearray()
+        body = bytearray()
         async for piece in request.stream():
-            found += piece
-            if len(found) > _MAX_BODY:
+            body += piece
+            if len(body) > _MAX_BODY:
                 raise ProblemError("", f"the request is over {_MAX_BODY:,} bytes; shorten the response", status=413)
-        asked, what = checked(Asked.model_validate_json, bytes(found)), request.url.path.rpartition("/")[2]
+        asked, what = checked(Asked.model_validate_json, bytes(body)), request.url.path.rpartition("/")[2]
         answer = asyncio.create_task((self.reading if what == "read" else self.asking).ask(what, asked))
         gone = asyncio.ensure_future(request.receive())  # behind the body, only a disconnect comes
         try:
@@ -125,7 +125,7 @@ def live_page(first: Given | None = None) -> str:
     """The page, as HTML. It asks nobody but the server that it comes from."""
     live = {
         "given": (first or FIRST).model_dump(),
-        "formats": [[one.name, one.title, one.example] for one in formats()],
+        "formats": [[format_info.name, format_info.title, format_info.example] for format_info in formats()],
         "targets": TARGETS,
         "most": MOST_CHARS,
     }

@@ -156,17 +156,17 @@ def shared(text: str) -> Given | None:
     """What a page saved, as JSON or as a page; None for any other text. Raises ProblemError if it is damaged."""
     match = _DATA.search(text) if text.lstrip("\ufeff \t\r\n")[:15].lower() == "<!doctype html>" else None
     try:
-        found: Any = json.loads(match[1] if match else text.lstrip("\ufeff"))
+        saved: Any = json.loads(match[1] if match else text.lstrip("\ufeff"))
     except (ValueError, RecursionError):
         return None
-    held = cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+    held = cast("dict[str, Any]", saved) if isinstance(saved, dict) else {}
     if held.get("kind") != KIND and not (match and "raw" in held):
         return None
-    given = held.get("given")
-    if match and given is None:
+    fields = held.get("given")
+    if match and fields is None:
         named = held.get("format")
-        given = {"name": held.get("source"), "text": held["raw"], "format": "auto" if named == "none" else named}
-    return checked(Given.model_validate, given)
+        fields = {"name": held.get("source"), "text": held["raw"], "format": "auto" if named == "none" else named}
+    return checked(Given.model_validate, fields)
 
 
 def begin_with(
@@ -181,18 +181,18 @@ def begin_with(
     Raises UsageError if the grammar cannot be read or a saved file is damaged, and UnknownFormatError.
     """
     try:
-        found = shared(text) if text is not None else None
+        saved = shared(text) if text is not None else None
     except ProblemError as problem:
         raise UsageError(f"{visible(name)} is a saved file that is damaged: {problem.message}") from None
-    if found is not None:
-        return found
+    if saved is not None:
+        return saved
     if format.endswith(".lark"):
         options["grammar"] = read_text(format)
     elif format != "auto":
-        known = find_model(format, read_sound)
-        options["format"] = known.format
+        model = find_model(format, read_sound)
+        options["format"] = model.format
         if options.get("prefix") is None:
-            options["prefix"] = known.ends.end(thinking=None)
+            options["prefix"] = model.ends.end(thinking=None)
     options = {key: value for key, value in options.items() if value is not None}
-    made = checked(Given.model_validate, {"name": name, "text": text or "", **options})
-    return None if made == Given() else made
+    beginning = checked(Given.model_validate, {"name": name, "text": text or "", **options})
+    return None if beginning == Given() else beginning

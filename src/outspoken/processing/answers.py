@@ -68,9 +68,9 @@ def _reader(
     schema: Any, how: AnswerOptions
 ) -> Callable[[Any, tuple[Reading[Any], ...]], tuple[TypedAnswer[Any], bool]]:
     """What reads answers as a type."""
-    found = target_of(schema).schema
-    name = how.get("tool") or found.get("title")
-    tools = [{"name": name, "parameters": found}] if isinstance(name, str) else None
+    answer_schema = target_of(schema).schema
+    name = how.get("tool") or answer_schema.get("title")
+    tools = [{"name": name, "parameters": answer_schema}] if isinstance(name, str) else None
     settings = how.get("settings")
     parser = Parser(how.get("format", "auto"), tools=tools, repair=how.get("repair"), settings=settings)
     as_type = partial(
@@ -85,11 +85,11 @@ def _reader(
             said = read_response(response, how.get("provider", "openai"), parser, "response")
             reply = with_native(parser.parse(said.text, finish_reason=said.finish_reason), said.native)
             may_ask = not said.problems and not is_filtered(said.finish_reason)
-        calls = [one for one in reply.segments if isinstance(one, ToolCall)]
+        calls = [conversion for conversion in reply.segments if isinstance(conversion, ToolCall)]
         meant = next((call for call in calls if call.name == name), None)
         if meant is None:
             reading: Reading[Any] = as_type(reply.text if calls else _unquoted(reply))
-            if any(one.code == "call-arguments" for one in reading.conversions):
+            if any(conversion.code == "call-arguments" for conversion in reading.conversions):
                 reading = _without_value(reading, "invalid", f"Your call of `{name}` cannot be read.")
         else:
             reading = as_type(meant.arguments_text)

@@ -66,8 +66,8 @@ def _write_object(value: Any, put: Callable[[bytes], None], depth: int) -> None:
         parts = [part for tool in value.names for part in (tool, value.schema(tool), _identity(types.get(tool)))]
     elif isinstance(value, BaseModel) and not value.__pydantic_private__:
         # only fields: `__dict__` also has the cached properties that were read
-        given = {field: getattr(value, field) for field in kind.model_fields} | (value.model_extra or {})
-        parts = [part for item in given.items() for part in item]
+        field_values = {field: getattr(value, field) for field in kind.model_fields} | (value.model_extra or {})
+        parts = [part for item in field_values.items() for part in item]
     elif is_dataclass(value) and not isinstance(value, type):
         parts = [part for field in fields(value) for part in (field.name, getattr(value, field.name))]
     elif isinstance(value, type) and issubclass(value, BaseModel):

@@ -138,17 +138,17 @@ def evaluate(
     request: Request, strategies: Strategies, settings: ProcessorSettings, checks: Iterable[Check]
 ) -> Processed:
     """Read a response, check it, and determine its status. The caller decides on retries."""
-    found, parser = strategies.read(request), strategies.parser
-    reply = found.reply
-    pending = [*_response_diagnostics(request, found, settings.expect, parser)]
+    attempt, parser = strategies.read(request), strategies.parser
+    reply = attempt.reply
+    pending = [*_response_diagnostics(request, attempt, settings.expect, parser)]
     every = [*request.response.problems, *reply.diagnostics, *place_diagnostics(pending, reply.raw)]
     every += [d for check in checks for d in check(reply, request.context)]
     problems = tuple([d for d in every if d.severity != "note"])
-    clean = found.strategy == "primary" and not problems
+    clean = attempt.strategy == "primary" and not problems
     if not clean and not problems:
-        problems = tuple(place_diagnostics([_generic_problem(found)], reply.raw))
+        problems = tuple(place_diagnostics([_generic_problem(attempt)], reply.raw))
     categories = categories_of(problems)
-    is_usable = found.usable and (clean or not settings.strict_validation)
+    is_usable = attempt.usable and (clean or not settings.strict_validation)
     status: Status = "ok" if clean else "repaired"
     if not is_usable:
         status = "truncated" if ErrorCategory.TRUNCATED in categories else "invalid"
@@ -164,7 +164,7 @@ def evaluate(
             "reply": reply,
             "format": (reply.format or PLAIN) if parser.format == "auto" else parser.format,
             "status": status,
-            "strategy": found.strategy,
+            "strategy": attempt.strategy,
             "actions": found_actions,
             "tool_calls": list(reply.tool_calls) if is_usable else [],
             "problems": problems,

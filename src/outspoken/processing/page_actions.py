@@ -122,14 +122,14 @@ class _ActionReader:
         start = 1
         for order, text in enumerate(texts):
             end = start + len(text)
-            found, pending = self._read_item(text, start)
-            if found is None:
+            item_action, pending = self._read_item(text, start)
+            if item_action is None:
                 item: Any = items[order]
                 extra = dict(cast("dict[str, Any]", item)) if isinstance(item, dict) else {"$1": item}
-                found = unknown_action("", extra, {})
+                item_action = unknown_action("", extra, {})
                 message = "this does not say which action it is"
                 pending = [PendingDiagnostic("invalid-action", message, (start, end), "error", self.name)]
-            actions.append(found.model_copy(update={"order": order, "raw": text, "span": (start, end)}))
+            actions.append(item_action.model_copy(update={"order": order, "raw": text, "span": (start, end)}))
             findings += pending
             start = end + 2
         status = "invalid" if any(action.status == "invalid" for action in actions) else "ok"
@@ -140,29 +140,29 @@ class _ActionReader:
         """The action of a list item, and its diagnostics."""
         for before, after in (("[", "]"), ("", "")):
             reply = self._values_parser.parse(f"{before}{text}{after}")
-            found = next((segment for segment in reply.segments if segment.kind == "action"), None)
-            if found is not None:
+            action = next((segment for segment in reply.segments if segment.kind == "action"), None)
+            if action is not None:
                 offset, end = start - len(before), start + len(text)
                 pending: list[PendingDiagnostic] = []
                 for diagnostic in reply.diagnostics:
                     first, last = [min(max(place + offset, start), end) for place in diagnostic.span]
                     pending.append(PendingDiagnostic.moved(diagnostic, (first, last)))
-                return found, pending
+                return action, pending
         return None, []
 
     def _nested_actions(self, values: Any) -> Reply | None:
         """The reply for the first nested value with actions, also inside JSON strings; None if there is none."""
         for value in _nested_values(values, _SEARCH_DEPTH):
             if isinstance(value, list):
-                found = self._read_list(cast("list[Any]", value))
+                nested = self._read_list(cast("list[Any]", value))
             else:
-                found = self._values_parser.parse(_written(self._ordered(value)))
-            text = found.raw
-            if any(segment.kind == "action" and segment.status == "ok" for segment in found.segments):
+                nested = self._values_parser.parse(_written(self._ordered(value)))
+            text = nested.raw
+            if any(segment.kind == "action" and segment.status == "ok" for segment in nested.segments):
                 message = f"the actions are not where `{self.name}` has them; spans refer to their JSON text"
                 note = PendingDiagnostic("moved-actions", message, (0, len(text)), "warning", self.name)
-                notes = [*found.diagnostics, *place_diagnostics([note], text)]
-                return changed(found, diagnostics=sorted(notes, key=_start))
+                notes = [*nested.diagnostics, *place_diagnostics([note], text)]
+                return changed(nested, diagnostics=sorted(notes, key=_start))
         return None
 
 

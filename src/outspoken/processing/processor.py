@@ -150,15 +150,15 @@ class ResponseProcessor:
             raise TypeError(f"process() has no argument `{name}`; for the parser's, use `ResponseProcessor.replace`")
         for name, kind in (("page", PageContext), ("given", Mapping), ("metadata", Mapping)):
             check_optional(known.get(name), kind, name)
-        given, metadata = known.get("given"), known.get("metadata")
-        found = read_response(response, known.get("provider", "openai"), self.parser, "response")
+        page_values, metadata = known.get("given"), known.get("metadata")
+        content = read_response(response, known.get("provider", "openai"), self.parser, "response")
         return Request(
-            found,
+            content,
             prefix_of(known.get("prefix")),
-            finish_reason_of(known.get("finish_reason")) or found.finish_reason,
+            finish_reason_of(known.get("finish_reason")) or content.finish_reason,
             known.get("context"),
             known.get("page"),
-            None if given is None else dict(given),
+            None if page_values is None else dict(page_values),
             None if metadata is None else dict(metadata),
         )
 
@@ -182,9 +182,9 @@ class ResponseProcessor:
             if answer is None:
                 return _with_retries(result, may_retry=False, attempts=attempt, earlier=earlier)
             answer, reason = answer if isinstance(answer, tuple) else (answer, None)
-            found = read_response(answer, provider, self.parser, "retry(...)")
-            reason = finish_reason_of(reason) or found.finish_reason
-            request = request._replace(response=found, finish_reason=reason)
+            content = read_response(answer, provider, self.parser, "retry(...)")
+            reason = finish_reason_of(reason) or content.finish_reason
+            request = request._replace(response=content, finish_reason=reason)
             earlier, attempt = (*earlier, construct(Processed, {**result.__dict__, "earlier": ()})), attempt + 1
 
     def _read(self, request: Request) -> Processed:
@@ -192,15 +192,15 @@ class ResponseProcessor:
         key = self._key(request)
         if key is None or self.cache is None:
             return evaluate(request, self._strategies, self.settings, self._checks)
-        found = self.cache.get(key)
-        if found is None:
-            found = evaluate(request, self._strategies, self.settings, self._checks)
+        processed = self.cache.get(key)
+        if processed is None:
+            processed = evaluate(request, self._strategies, self.settings, self._checks)
             with suppress(*_PICKLE_ERRORS):  # a check may add objects of any class
-                self.cache.put(key, found)
+                self.cache.put(key, processed)
         elif self.parser.tools is not None:
-            for segment in found.reply.segments:  # a pickle does not hold the types of tools
+            for segment in processed.reply.segments:  # a pickle does not hold the types of tools
                 self.parser.tools.attach_type(segment)
-        return found
+        return processed
 
     def _key(self, request: Request) -> str | None:
         """The digest of everything that a result depends on; None without a cache, and if there is no digest."""

@@ -39,14 +39,14 @@ def read_response(response: ResponseLike, provider: Provider, parser: Parser, ar
         return Response(text_of(response, argument))
     read = parse_response(response, provider=provider, format=None, settings=parser.settings, tools=parser.tools)
     native = [s for s in read.segments if s.kind in ("tool_call", "reasoning") and s.span[0] == s.span[1]]
-    found: list[PendingDiagnostic] = []
+    problems_found: list[PendingDiagnostic] = []
     end = (len(read.raw), len(read.raw))
     if read.refusal is not None:
-        found.append(PendingDiagnostic("refusal", "the model refused to answer", end, "error", None))
+        problems_found.append(PendingDiagnostic("refusal", "the model refused to answer", end, "error", None))
     if read.error is not None:
         message = f"the provider reports: {read.error.message}"
-        found.append(PendingDiagnostic("provider-error", message, end, "error", None))
-    problems = tuple(place_diagnostics(found, read.raw))
+        problems_found.append(PendingDiagnostic("provider-error", message, end, "error", None))
+    problems = tuple(place_diagnostics(problems_found, read.raw))
     return Response(read.raw, read.stop_reason, tuple(native), problems)
 
 

@@ -112,8 +112,8 @@ class ParseStats:
         rows += [(name, *self._row(name)) for name in names]
         if len(names) != 1:
             rows.append(("all", *self._row(None)))
-        found, rates = self.errors(), self.error_rates()
-        mistakes = [(c.value, f"{n:,}", f"{rates[c]:.1f}%") for c, n in found.items() if n]
+        error_counts, rates = self.errors(), self.error_rates()
+        mistakes = [(c.value, f"{n:,}", f"{rates[c]:.1f}%") for c, n in error_counts.items() if n]
         lines = aligned(rows)
         if mistakes:
             lines += ["", *aligned([("mistakes", "responses", "share"), *mistakes])]

@@ -17,7 +17,7 @@ from .wire.cohere import CohereReader
 from .wire.gemini import GeminiReader
 from .wire.messages.reader import AnthropicReader
 from .wire.ollama import OllamaReader
-from .wire.reader import Reader
+from .wire.reader import ApiReader
 from .wire.responses.reader import ResponsesReader
 
 #: The names of providers.
@@ -29,7 +29,7 @@ Provider = Literal[
 
 
 #: The reader of the API that each provider speaks; that of most is chat completions.
-PROVIDERS: dict[str, type[Reader]] = {
+PROVIDERS: dict[str, type[ApiReader]] = {
     **dict.fromkeys(get_args(Provider), ChatCompletionsReader),
     "openai_responses": ResponsesReader,
     "anthropic": AnthropicReader,
@@ -43,7 +43,7 @@ PROVIDERS: dict[str, type[Reader]] = {
 _WITH_FORMAT = frozenset({"minimax"})
 
 #: How to recognise the APIs that many providers offer beside their own.
-_API_TESTS: tuple[tuple[type[Reader], Callable[[JsonObject], bool]], ...] = (
+_API_TESTS: tuple[tuple[type[ApiReader], Callable[[JsonObject], bool]], ...] = (
     (ChatCompletionsReader, lambda first: isinstance(first.value.get("choices"), list)),
     (ResponsesReader, lambda first: _starts(first, "type", "response.") or _starts(first, "object", "response")),
     (AnthropicReader, lambda first: first.value.get("type") in ("message", "message_start")),
@@ -56,7 +56,7 @@ def _starts(first: JsonObject, key: str, prefix: str) -> bool:
     return isinstance(found, str) and found.startswith(prefix)
 
 
-def find_provider(name: str) -> tuple[type[Reader], str | None]:
+def find_provider(name: str) -> tuple[type[ApiReader], str | None]:
     """The reader of a provider, and the format of its content, which has the alias `<name>_content`; None for text.
 
     Case does not matter, nor whether words are joined by `-`, `.` or `_`. Raises UnknownProviderError, and TypeError
@@ -68,7 +68,7 @@ def find_provider(name: str) -> tuple[type[Reader], str | None]:
     return PROVIDERS[key], resolve(f"{key}_content") if key in _WITH_FORMAT else None
 
 
-def make_reader(usual: type[Reader], first: JsonObject, assembler: Assembler) -> Reader:
+def make_reader(usual: type[ApiReader], first: JsonObject, assembler: Assembler) -> ApiReader:
     """Make the reader for a response from its first object, which may show another API than the usual one."""
     reader = next((reader for reader, matches in _API_TESTS if matches(first)), usual)
     return reader(assembler)

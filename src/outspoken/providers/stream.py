@@ -21,7 +21,7 @@ from .errors import ProviderFormatError
 from .events import ProviderEvent
 from .registry import Provider, find_provider, make_reader
 from .replies import ProviderReply
-from .wire.reader import Reader, find_error
+from .wire.reader import ApiReader, find_error
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -84,16 +84,16 @@ class ProviderStream(OneResponse):
         format = usual if format == PROVIDER_FORMAT else format
         if tool_choice == "none":
             options["calls"] = False
-        found = read_options("text" if format is None else format, **options)
-        if thinking is not None and format not in (None, found.format, "auto"):
-            found = found._replace(prefix=prompt_end(format, thinking))
-        name, settings = format and (found.format or "auto"), found.settings
+        checked = read_options("text" if format is None else format, **options)
+        if thinking is not None and format not in (None, checked.format, "auto"):
+            checked = checked._replace(prefix=prompt_end(format, thinking))
+        name, settings = format and (checked.format or "auto"), checked.settings
         check_type(tool_choice, str, "tool_choice")
         wanted = (choice, tool_choice, parallel, stops, shows_invalid)
-        self._assembler = Assembler(ContentOptions(provider, name, found, prefix_of(prefix), *wanted))
-        self._raise_errors = found.on_error == "raise"
+        self._assembler = Assembler(ContentOptions(provider, name, checked, prefix_of(prefix), *wanted))
+        self._raise_errors = checked.on_error == "raise"
         self._framer = Framer(settings.max_chars)
-        self._reader: Reader | None = None
+        self._reader: ApiReader | None = None
         self._count = 0
         #: the reply, once the stream is closed
         self.reply: ProviderReply | None = None
@@ -143,7 +143,7 @@ class ProviderStream(OneResponse):
         self._assembler.cut_off(rest)
         self.reply = self._assembler.close()
         if self._raise_errors:
-            error = next((found for found in self.reply.diagnostics if found.severity == "error"), None)
+            error = next((diagnostic for diagnostic in self.reply.diagnostics if diagnostic.severity == "error"), None)
             if error is not None:
                 raise ResponseError(error, self.reply)
         return self.reply

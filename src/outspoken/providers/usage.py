@@ -31,7 +31,7 @@ class UsageKeys(NamedTuple):
 
     def write(self, usage: Usage, *required: str) -> dict[str, Any]:
         """A usage object, with the first key of each count. Unknown counts are left out; `required` ones are 0."""
-        found: dict[str, Any] = {}
+        counts: dict[str, Any] = {}
         for name, paths in self._asdict().items():
             count = getattr(usage, name)
             if count is None and name in required:
@@ -39,8 +39,8 @@ class UsageKeys(NamedTuple):
                 count = (usage.input_tokens or 0) + (usage.output_tokens or 0) if is_total else 0
             if count is not None and paths:
                 *parents, last = paths[0].split(".")
-                inner = found
+                inner = counts
                 for key in parents:
                     inner = inner.setdefault(key, {})
                 inner[last] = count
-        return found
+        return counts

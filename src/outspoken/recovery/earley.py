@@ -22,7 +22,7 @@ from outspoken.grammar.automaton import Automaton, Config, Transition
 from outspoken.grammar.tolerant import TolerantRules, tolerant_rules
 from outspoken.grammar.vocabulary import FREE_TEXT
 from outspoken.results.edits import Edit
-from outspoken.semantics.steps import Step as RecoveryStep
+from outspoken.semantics.steps import RecoveryStep
 
 from . import costs
 from .edges import EdgeFinder
@@ -45,7 +45,7 @@ RULES = {
 }  # fmt: skip
 
 
-class Reading(NamedTuple):
+class ReadTerminal(NamedTuple):
     """A terminal of a reading: its name in the tolerant grammar, its token, and how it is read.
 
     `use` is "", "missing", "stray", "text" or "cut". The name of what is stray is the edit's code.
@@ -131,10 +131,10 @@ def read(region: Region) -> RecoveryPath | None:
         return None  # payloads of an application, whose grammar is made of its markers
     prefix, best = _prefix(automaton, region.outer), None
     limit = min(MAX_TOKENS, region.tokens_left) - len(prefix)  # it costs time to make tokens, too
-    found = marker_lexer(automaton).tokens(region.text, MAX_MARKERS) if limit > 0 else None
-    if found is None:
+    lexed = marker_lexer(automaton).tokens(region.text, MAX_MARKERS) if limit > 0 else None
+    if lexed is None:
         return None
-    region.tokens, region.near = found
+    region.tokens, region.near = lexed
     for row in rows_of(region, grammar_of(automaton), limit):
         size = len(row) + len(prefix)
         if len(row) > limit or size > region.tokens_left:
@@ -189,27 +189,27 @@ def _cost_of_rule(rule: str) -> int:
     return RULES.get(tolerant.MISSING if rule.startswith(tolerant.MISSING) else rule, 0)
 
 
-def _readings(tree: Tree[Token], row: list[Lexeme], grammar: TolerantRules) -> Iterator[Reading]:
+def _readings(tree: Tree[Token], row: list[Lexeme], grammar: TolerantRules) -> Iterator[ReadTerminal]:
     """The terminals of a tree in order."""
     rule = str(tree.data)
     if rule.startswith(tolerant.MISSING):
-        yield Reading(grammar.readers[rule.removeprefix(tolerant.MISSING)], None, "missing")
+        yield ReadTerminal(grammar.readers[rule.removeprefix(tolerant.MISSING)], None, "missing")
         return
     if rule.startswith("stray_"):
         token = [row[t.start_pos or 0] for t in tree.scan_values(lambda t: isinstance(t, Token))][-1]
-        yield Reading("stray-marker" if rule == "stray_marker" else "stray-text", token, "stray")
+        yield ReadTerminal("stray-marker" if rule == "stray_marker" else "stray-text", token, "stray")
         return
     name = grammar.readers.get(rule, "")
     if rule == tolerant.TEXT_ITEM or name in FREE_TEXT or name.rstrip("_0123456789") in FREE_TEXT:
-        yield Reading("TEXT" if rule == tolerant.TEXT_ITEM else name, None, "text")
+        yield ReadTerminal("TEXT" if rule == tolerant.TEXT_ITEM else name, None, "text")
         return
     for child in tree.children:
         if not isinstance(child, Token):
             yield from _readings(child, row, grammar)
         elif rule in ("cut_marker", "cut_value"):
-            yield Reading("", row[child.start_pos or 0], "cut")
+            yield ReadTerminal("", row[child.start_pos or 0], "cut")
         elif not rule.startswith("cost_"):
-            yield Reading(name, row[child.start_pos or 0])
+            yield ReadTerminal(name, row[child.start_pos or 0])
 
 
 @lru_cache(maxsize=512)
@@ -231,12 +231,12 @@ def _prefix(automaton: Automaton, outer: Config) -> tuple[Lexeme, ...]:
             if step.target not in paths:
                 paths[step.target] = (*paths[config], step)
                 waiting.append(step.target)
-    found: list[Lexeme] = []
+    lexemes: list[Lexeme] = []
     for step in paths[before] if before is not None else ():
         is_free = step.terminal.short in FREE_TEXT
         kind = Kinds([tolerant.RUN_END if is_free else names[step.terminal.name]])
-        found.append(Lexeme(kind, 0, 0, {}))
-    return tuple(found)
+        lexemes.append(Lexeme(kind, 0, 0, {}))
+    return tuple(lexemes)
 
 
 class _Walk:
@@ -250,7 +250,7 @@ class _Walk:
         self._steps: list[RecoveryStep] = []
         self._pos = 0
 
-    def path(self, readings: list[Reading], cost: int) -> RecoveryPath | None:
+    def path(self, readings: list[ReadTerminal], cost: int) -> RecoveryPath | None:
         """The recovery path; None if the automaton refuses the terminals."""
         region = self._region
         for i, reading in enumerate(readings):
@@ -283,7 +283,7 @@ class _Walk:
             end = max(end, step.end)
         return bool(text[end:].strip(BLANK))
 
-    def _take(self, reading: Reading, following: list[Reading]) -> bool:
+    def _take(self, reading: ReadTerminal, following: list[ReadTerminal]) -> bool:
         name, token, use = reading
         if use == "text":
             return self._take_text(name, following)
@@ -307,7 +307,7 @@ class _Walk:
         self._steps.append(step)
         self._pos, self._config = step.end, config
 
-    def _take_text(self, name: str, following: list[Reading]) -> bool:
+    def _take_text(self, name: str, following: list[ReadTerminal]) -> bool:
         """Take free text up to the next token."""
         free = self._config.free
         last = self._steps[-1] if self._steps else None
@@ -321,7 +321,7 @@ class _Walk:
         self._add(RecoveryStep(free, self._pos, end, is_text=True), free.target)
         return True
 
-    def _start(self, reading: Reading) -> int:
+    def _start(self, reading: ReadTerminal) -> int:
         token = reading.token
         assert token is not None
         return token.steps[reading.name].start if reading.name in token.steps else token.start

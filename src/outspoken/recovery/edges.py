@@ -54,7 +54,7 @@ class EdgeFinder:
     def edges(self, pos: int, config: Config, may_be_text: bool, node: Node) -> list[Edge]:
         """What can be read at a place in a configuration; free text only if it `may_be_text`."""
         free = config.free if may_be_text else None
-        found = self._free_text(pos, config, free, node) if free is not None else []
+        possible = self._free_text(pos, config, free, node) if free is not None else []
         at = behind_blank(self._text, pos) if self._region.automaton.tables.ignore else pos
         stands = at in self.starts and self._begins_marker(config, at)
         cost, ends, standing, missing = 0, set[int](), set[str](), list[Transition]()
@@ -66,24 +66,24 @@ class EdgeFinder:
                 read = [edge for edge in read if self.names.may_follow_repair(marker, edge, node)]
             for edge in read:
                 extra = costs.OTHER_MARKER if edge.end in ends else cost
-                found.append(edge._replace(cost=edge.cost + extra) if extra else edge)
+                possible.append(edge._replace(cost=edge.cost + extra) if extra else edge)
             ends |= {edge.end for edge in read if edge.cost}
             if any(not edge.cost for edge in read):
                 cost = costs.OTHER_MARKER
                 standing.add(marker.terminal.canonical.strip())
             elif self._may_edit and free is None and not stands and self.may_insert(marker, at, config, node):
                 missing.append(marker)
-        found += [self.inserted(m, pos) for m in missing if m.terminal.canonical.strip() not in standing]
+        possible += [self.inserted(m, pos) for m in missing if m.terminal.canonical.strip() not in standing]
         if at < self._end and free is None:
-            found += self.values.embedded(at, config, node.name)
-            found += self.values.json(at, config, node.name) if self._has_json else []
+            possible += self.values.embedded(at, config, node.name)
+            possible += self.values.json(at, config, node.name) if self._has_json else []
             if (at or not self._region.announced) and not node.is_after_drop:
                 dropped = self.doubled(at, config, node)
                 dropped += self.dropped(at, config, node.steps)
                 if _is_tool_name(node):  # words behind the name may be the arguments, of a notation that is not known
                     dropped = [edge for edge in dropped if not self._ends_call(edge)]
-                found += dropped
-        return [self.with_evidence(edge, node.name) for edge in found]
+                possible += dropped
+        return [self.with_evidence(edge, node.name) for edge in possible]
 
     def later(self, pos: int, config: Config, may_be_text: bool, node: Node) -> list[LaterEdges]:
         """What can be read at the same place, and is made later: its cost is known to be no less than some."""
@@ -137,12 +137,16 @@ class EdgeFinder:
             cost, edits = 0, ()
             if marker.inserted:
                 cost, edits = costs.MISSING_MARKER, (_edit(pos, pos, marker.inserted, "missing-marker"),)
-            found = [Edge(cost, end, target, (RecoveryStep(marker, pos, end, match[0], edits=edits),))]
+            possible = [Edge(cost, end, target, (RecoveryStep(marker, pos, end, match[0], edits=edits),))]
             near = self._region.near.get(pos)
-            return found if near is None or marker.inserted else found + self._near(marker, pos, pos, near, end - pos)
-        found: list[Edge] = []
+            return (
+                possible
+                if near is None or marker.inserted
+                else possible + self._near(marker, pos, pos, near, end - pos)
+            )
+        possible: list[Edge] = []
         if marker.inserted or not self._may_edit:
-            return found
+            return possible
         start = forms.lead.end(text, pos)
         written = ""
         for spelling in forms.written:
@@ -156,9 +160,9 @@ class EdgeFinder:
             extra = forms.extra
             if written in ("{", "[") and not forms.regex.match(text, start):
                 extra += costs.OTHER_BRACKET
-            found.append(Edge(extra, end, target, (RecoveryStep(marker, pos, end, written),)))
+            possible.append(Edge(extra, end, target, (RecoveryStep(marker, pos, end, written),)))
         near = self._region.near.get(start)
-        return found + self._near(marker, pos, start, near, len(written)) if near is not None else found
+        return possible + self._near(marker, pos, start, near, len(written)) if near is not None else possible
 
     def _near(
         self, marker: Transition, pos: int, start: int, near: dict[str, tuple[tuple[int, int], ...]], length: int
@@ -167,7 +171,7 @@ class EdgeFinder:
 
         They cost more if the marker is not what the grammar has between what stands beside it.
         """
-        forms, found = marker_forms(marker), list[Edge]()
+        forms, near_edges = marker_forms(marker), list[Edge]()
         for written in forms.spellings:
             for end, cost in near.get(written, ()) if len(written) > length else ():
                 is_other = self._starts_intact(pos, end) and forms.match(self._text, pos) is None
@@ -178,8 +182,8 @@ class EdgeFinder:
                     extra += costs.OUT_OF_CONTEXT
                 edits = (_edit(pos, end, marker.terminal.canonical or written, "damaged-marker"),)
                 step = RecoveryStep(marker, pos, end, written, edits=edits)
-                found.append(Edge(cost + extra, end, marker.target, (step,)))
-        return found
+                near_edges.append(Edge(cost + extra, end, marker.target, (step,)))
+        return near_edges
 
     def _starts_intact(self, pos: int, end: int) -> bool:
         """Is what stands here another marker, which is intact?"""
@@ -338,18 +342,18 @@ class EdgeFinder:
         if pos == 0 and region.announced and is_outside:
             return [_text(free, 0, 0, 0)]
         is_plain = free.terminal.short == "TEXT"
-        found: list[Edge] = [_text(free, pos, pos, 0)] if is_plain and pos not in self.starts else []
+        text_edges: list[Edge] = [_text(free, pos, pos, 0)] if is_plain and pos not in self.starts else []
         runs_over = not (is_plain and node.is_after_repair and not node.is_after_drop)
         cost = 0
         for token in self._ends_of_text(free):
             if token.start < pos:
                 continue
-            found.append(_text(free, pos, token.start, cost + is_plain * self._cost_of_scrap(pos, token.start)))
+            text_edges.append(_text(free, pos, token.start, cost + is_plain * self._cost_of_scrap(pos, token.start)))
             cost += self._cost_as_text(token) if is_plain else costs.MARKER_IN_VALUE
             if cost > costs.MAX_COST or (is_plain and not region.end_is_certain and pos > 0) or not runs_over:
-                return found  # what follows a call that may be cut is not text where it looks like a part of it
-        found.append(_text(free, pos, self._end, cost + is_plain * self._cost_of_scrap(pos, self._end)))
-        return found if is_plain else found + self._short_ends(pos, free)
+                return text_edges  # what follows a call that may be cut is not text where it looks like a part of it
+        text_edges.append(_text(free, pos, self._end, cost + is_plain * self._cost_of_scrap(pos, self._end)))
+        return text_edges if is_plain else text_edges + self._short_ends(pos, free)
 
     def _cost_of_scrap(self, start: int, end: int) -> int:
         """What it costs that text is nothing but some punctuation, which is rather left over from markup."""
@@ -361,18 +365,18 @@ class EdgeFinder:
         """The tokens at which free text may end, and the names of actions and payloads that need no marker."""
         if free.target not in self._text_ends:
             names = [step for step in free.target.markers if step.terminal.short in ("ACTION_NAME", "PAYLOAD_NAME")]
-            found = {token.start: token for token in self._tokens}
+            by_start = {token.start: token for token in self._tokens}
             for name in names:
                 for match in marker_forms(name).regex.finditer(self._text):
-                    found.setdefault(match.start(), Token(match.start(), match.end()))
+                    by_start.setdefault(match.start(), Token(match.start(), match.end()))
                     if name.terminal.short == "PAYLOAD_NAME":
                         self._payloads.add(match.start())
-            self._text_ends[free.target] = sorted(found.values()) if names else self._tokens
+            self._text_ends[free.target] = sorted(by_start.values()) if names else self._tokens
         return self._text_ends[free.target]
 
     def _short_ends(self, pos: int, free: Transition) -> list[Edge]:
         """A value up to a closing marker that is too short to be a token. Each that it runs over costs something."""
-        found: list[Edge] = []
+        text_edges: list[Edge] = []
         for marker in free.target.markers:
             if len(marker.terminal.canonical.strip()) in range(1, PUNCTUATION_LENGTH + 1) and not marker.inserted:
                 matches = marker_forms(marker).regex.finditer(self._text, pos)
@@ -381,8 +385,8 @@ class EdgeFinder:
                     tokens = sum(pos <= token.start < end for token in self._tokens)
                     lines = "\n" in self._text[pos:end].strip()
                     cost = costs.MARKER_IN_STRING * (passed + 2 * lines) + costs.MARKER_IN_VALUE * tokens
-                    found.append(_text(free, pos, end, cost))
-        return found
+                    text_edges.append(_text(free, pos, end, cost))
+        return text_edges
 
     def _cost_as_text(self, token: Token) -> int:
         """What it costs that a marker or name is plain text. An opening marker is less likely to be."""

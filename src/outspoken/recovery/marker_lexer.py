@@ -160,7 +160,7 @@ class MarkerLexer:
     def _terminals(self) -> list[Terminal]:
         """The terminals that are looked for: markers that are more than punctuation, or stand outside of segments."""
         outside = {t.terminal.name for t in self._automaton.top_level_markers}
-        found = list[Terminal]()
+        terminals = list[Terminal]()
         for terminal in self._automaton.tables.terminals.values():
             written = terminal.canonical.strip()
             if terminal.short in FREE_TEXT | EMBEDDED_VALUES or not terminal.short.startswith("_"):
@@ -168,8 +168,8 @@ class MarkerLexer:
             if len(written or terminal.regex) <= PUNCTUATION_LENGTH and terminal.name not in outside:
                 continue
             if not (self.has_json and _is_json_key(terminal)):
-                found.append(terminal)
-        return found
+                terminals.append(terminal)
+        return terminals
 
     def _last_in(self, text: str, start: int, end: int) -> Token | None:
         """The marker behind a line break within one that ends with it: what is before it may be the end of a value."""
@@ -179,29 +179,29 @@ class MarkerLexer:
 
     def tokens(self, text: str, limit: int) -> tuple[list[Token], NearMarkers] | None:
         """The tokens of a text, and the near misses in it; None if there are more than `limit` tokens."""
-        found: list[Token] = []
+        lexed: list[Token] = []
         for match in self.marker.finditer(text):
             if match.end() > match.start():
-                if len(found) == limit:
+                if len(lexed) == limit:
                     return None
-                found.append(Token(match.start(), match.end()))
+                lexed.append(Token(match.start(), match.end()))
                 if (inner := self._last_in(text, *match.span())) is not None:
-                    found.append(inner)
-        solid = [(token.end - len(text[token.start : token.end].lstrip()), token.end) for token in found]
+                    lexed.append(inner)
+        solid = [(token.end - len(text[token.start : token.end].lstrip()), token.end) for token in lexed]
         near = without_parts(find_near(text, self.spellings), solid)
-        begun = {token.start for token in found}
+        begun = {token.start for token in lexed}
         for start, ends in near.items():
             if start not in begun and not ends.keys() <= self.marks:
                 end = min([end for by_cost in ends.values() for end, _ in by_cost[:1]])
                 leads = [lead.start(text, start) for written in ends for lead in self.spellings[written]]
-                found.append(Token(min(leads, default=start), end, True))
+                lexed.append(Token(min(leads, default=start), end, True))
         if self.opens_bare:
-            begun = {token.start for token in found}
+            begun = {token.start for token in lexed}
             for match in _BRACKET.finditer(text):
                 at = match.start(1)
                 if at not in begun and self.call_key.search(text, at, at + _NEAR_KEY):
-                    found.append(Token(at, at + 1, True))
-        return sorted(found), near
+                    lexed.append(Token(at, at + 1, True))
+        return sorted(lexed), near
 
 
 @lru_cache(maxsize=256)
@@ -219,8 +219,8 @@ def _by_first(sources: list[str], firsts: dict[str, str]) -> str:
     spaces = {char for char in all_chars if char.isspace()}
     tried: list[str] = []
     for chars in (spaces, all_chars & {'"'}, all_chars - spaces - {'"'}):
-        found = [f"(?:{source})" for source in sources if not chars.isdisjoint(firsts[source])]
-        tried += [f"(?=[{re.escape(''.join(sorted(chars)))}])(?:{'|'.join(found)})"] if found else []
+        alternatives = [f"(?:{source})" for source in sources if not chars.isdisjoint(firsts[source])]
+        tried += [f"(?=[{re.escape(''.join(sorted(chars)))}])(?:{'|'.join(alternatives)})"] if alternatives else []
     return f"(?=[{re.escape(''.join(sorted(all_chars)))}])(?:{'|'.join(tried)})"
 
 

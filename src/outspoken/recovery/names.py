@@ -39,8 +39,8 @@ class NameReader:
             ends[match.end()] = None
         is_beside_damage = bool(node.steps) and any(edit.code == "damaged-marker" for edit in node.steps[-1].edits)
         cost = 0 if is_beside_damage else costs.UNCONDITIONAL_NAME
-        found = [(end, self._text[at:end]) for end in ends]
-        return [Edge(cost, end, marker.target, (RecoveryStep(marker, at, end, text),)) for end, text in found]
+        readings = [(end, self._text[at:end]) for end in ends]
+        return [Edge(cost, end, marker.target, (RecoveryStep(marker, at, end, text),)) for end, text in readings]
 
     def fused(self, marker: Transition, at: int) -> list[Edge]:
         """The name of a tool, right behind which stands that of an argument: what separates them is missing."""

@@ -24,11 +24,11 @@ NearMarkers = dict[int, dict[str, tuple[tuple[int, int], ...]]]
 
 def find_near(text: str, spellings: Collection[str]) -> NearMarkers:
     """The near misses of spellings in a text. Where one stands intact, it has none."""
-    found: NearMarkers = {}
+    near: NearMarkers = {}
     places, low = 0, _lowered(text)
     for written in spellings:
         if written == TAG_END:
-            _add_tag_ends(found, text)
+            _add_tag_ends(near, text)
             continue
         most, firsts, parts = _form(written)
         starts = _starts(low, parts, most)
@@ -41,11 +41,11 @@ def find_near(text: str, spellings: Collection[str]) -> NearMarkers:
                 continue
             ends = _near_ends(text[start : start + longest], written)
             if ends:
-                found.setdefault(start, {})[written] = tuple([(start + length, cost) for length, cost in ends])
-    if not found:
-        return found
+                near.setdefault(start, {})[written] = tuple([(start + length, cost) for length, cost in ends])
+    if not near:
+        return near
     intact = [span for written in spellings if len(written) >= LONG_MARKER for span in _places(text, written)]
-    return _without_tails(without_parts(found, intact, begins=True), text)
+    return _without_tails(without_parts(near, intact, begins=True), text)
 
 
 def _places(text: str, written: str) -> Iterator[tuple[int, int]]:
@@ -70,9 +70,11 @@ def _without_tails(found: NearMarkers, text: str) -> NearMarkers:
         for written, ends in by_spelling.items():
             if text.startswith(written, max(start - 1, 0)) or text.startswith(written, max(start - 2, 0)):
                 continue  # none stands at its own start
-            known = {end: cost for others in before for end, cost in others.get(written, ())}
+            costs_before = {end: cost for others in before for end, cost in others.get(written, ())}
             left = [
-                (end, cost) for end, cost in ends if known.get(end, 99) > cost and text.find(written, start, end) < 0
+                (end, cost)
+                for end, cost in ends
+                if costs_before.get(end, 99) > cost and text.find(written, start, end) < 0
             ]
             if left:
                 kept.setdefault(start, {})[written] = tuple(left)
@@ -114,18 +116,20 @@ def _form(written: str) -> tuple[int, set[str], tuple[tuple[int, str], ...]]:
 def _near_ends(text: str, written: str) -> tuple[tuple[int, int], ...]:
     """The lengths of the near misses at the beginning of a text, with their costs; the cheapest first."""
     most = mistakes_allowed(written)
-    found: dict[int, int] = {}
+    cost_by_end: dict[int, int] = {}
     for end, mistakes in near_misses(text, 0, written):
-        found[end] = min(found.get(end, 99), _cost(text[:end], written, mistakes))
+        cost_by_end[end] = min(cost_by_end.get(end, 99), _cost(text[:end], written, mistakes))
     broken = text.find("\n", 1)
     if broken > 0 and "\n" not in written:  # a line break within it is a mistake, too
         joined = text[:broken] + text[broken + 1 :]
         ends = [(len(written), 0)] if joined.startswith(written) else near_misses(joined, 0, written)
         for end, mistakes in ends:
             if end > broken and mistakes < most and written.endswith(joined[broken:end]):
-                found.setdefault(end + 1, costs.DAMAGED_MARKER * (mistakes + 1))
-    least = min(found.values(), default=0)
-    return tuple(sorted([(end, cost) for end, cost in found.items() if cost <= least + 1], key=lambda item: item[1]))
+                cost_by_end.setdefault(end + 1, costs.DAMAGED_MARKER * (mistakes + 1))
+    least = min(cost_by_end.values(), default=0)
+    return tuple(
+        sorted([(end, cost) for end, cost in cost_by_end.items() if cost <= least + 1], key=lambda item: item[1])
+    )
 
 
 def _cost(text: str, written: str, mistakes: int) -> int:

@@ -105,7 +105,7 @@ class OneMistake:
 
     def readings(self, *, likely: bool) -> list[OneEdit]:
         """The readings by the most likely edits, or by all others, the cheapest first."""
-        piece, at, mistake, found = self._piece, self._at, self._mistake, dict[str, OneEdit]()
+        piece, at, mistake, by_value = self._piece, self._at, self._mistake, dict[str, OneEdit]()
         if mistake is None:
             return []
         for start, end, after in dict.fromkeys(
@@ -130,8 +130,8 @@ class OneMistake:
             key = json.dumps([read[0], at + read[1] + end - start - len(after)], sort_keys=True)
             if cost < self._known.get(key, sys.maxsize):
                 self._known[key] = cost
-                found[key] = OneEdit(_repaired(read, at, _edit(piece, at, start, end, after)), cost)
-        return sorted(found.values(), key=lambda one: one.cost)
+                by_value[key] = OneEdit(_repaired(read, at, _edit(piece, at, start, end, after)), cost)
+        return sorted(by_value.values(), key=lambda one: one.cost)
 
     def _may_help(self, start: int, end: int, after: str, mistake: int) -> bool:
         """May the value be sound with an edit? Most edits are refused without decoding it.
@@ -183,8 +183,8 @@ def with_key(text: str, at: int, max_depth: int, keys: CallKeys, tools: Tools | 
             return []
         start, words = name.start(), keys.name
     before = piece[:start].rstrip()[-1:]
-    made = [f'"{word}": ' for word in words] if before in ("{", ",") else []
-    reads = [(read_at(piece[:start] + key + piece[start:], 0, max_depth), key) for key in made]
+    missing_keys = [f'"{word}": ' for word in words] if before in ("{", ",") else []
+    reads = [(read_at(piece[:start] + key + piece[start:], 0, max_depth), key) for key in missing_keys]
     edits = [(read, Edit(at + start, at + start, key, "missing-marker", "markup")) for read, key in reads if read]
     return [OneEdit(_repaired(read, at, edit), MISSING_MARKER) for read, edit in edits]
 

@@ -13,7 +13,7 @@ from outspoken.notations.tools import Tools
 from outspoken.results.edits import RepairBudget, RepairLimit
 from outspoken.results.settings import Settings
 from outspoken.semantics.steps import BLANK as BLANK
-from outspoken.semantics.steps import Step as RecoveryStep
+from outspoken.semantics.steps import RecoveryStep
 
 from .marker_lexer import Token
 from .near_markers import NearMarkers

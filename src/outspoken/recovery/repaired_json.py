@@ -49,7 +49,7 @@ def _read(
     text, pos, steps = repaired.text, 0, list[RecoveryStep]()
     offsets = _OffsetMap(repaired)
     stop = len(text) if repaired.complete else offsets.cut()
-    found: list[Edit] = []
+    key_edits: list[Edit] = []
     while pos < len(text):
         if text[pos] in BLANK:
             pos += 1
@@ -60,7 +60,7 @@ def _read(
             read = _read_other_key(config, text, pos, key.end()) if key is not None else None
             if read is not None:
                 transition, end, key_end, word = read
-                found.append(Edit(offsets.raw(pos), offsets.raw(key_end), f'"{word}"', "other-key", "markup"))
+                key_edits.append(Edit(offsets.raw(pos), offsets.raw(key_end), f'"{word}"', "other-key", "markup"))
             elif transition is None:
                 transition, end = _read_bracket(config, text, pos)
         if transition is None:
@@ -69,9 +69,9 @@ def _read(
             break
         steps.append(RecoveryStep(transition, offsets.raw(pos), offsets.raw(end), text[pos:end], value, written))
         config, pos = transition.target, end
-    if not steps or (other_keys and not found):
+    if not steps or (other_keys and not key_edits):
         return None
-    edits = (*[e for e in repaired.edits if not e.code.startswith("cut-")], *found)
+    edits = (*[e for e in repaired.edits if not e.code.startswith("cut-")], *key_edits)
     steps[0] = steps[0]._replace(edits=edits, ambiguous=repaired.runner_up or "")
     return tuple(steps), config
 
@@ -91,9 +91,11 @@ def _read_token(config: Config, text: str, pos: int, max_depth: int) -> tuple[Tr
             return marker, pos + 1, None, ""
     for transition in config.embedded:
         if text[pos] in JSON_FIRST.get(transition.terminal.short, ()):
-            found = read_at(text, pos, max_depth)
-            if found is not None and not (transition.role == "tool_name" and _IN_NO_NAME.search(str(found[0]))):
-                return transition, found[1], found[0], found[2]
+            value_read = read_at(text, pos, max_depth)
+            if value_read is not None and not (
+                transition.role == "tool_name" and _IN_NO_NAME.search(str(value_read[0]))
+            ):
+                return transition, value_read[1], value_read[0], value_read[2]
     return None, pos, None, ""
 
 

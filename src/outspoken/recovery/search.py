@@ -106,8 +106,8 @@ class _Queue:
         cost = state.cost - (state.later.least_cost if state.later is not None else 0)
         for number, edge in enumerate(edges):
             total, may_be_text = cost + edge.cost, not edge.steps[-1].is_text
-            known = self.seen.get((edge.end, edge.target, may_be_text))
-            if total <= self._most and (known is None or known[0] >= total):
+            least = self.seen.get((edge.end, edge.target, may_be_text))
+            if total <= self._most and (least is None or least[0] >= total):
                 inserted = any(s.transition is not None and s.transition.inserted for s in edge.steps)
                 node = state.node
                 name = name_after(edge.steps, node.name)
@@ -133,10 +133,10 @@ class _Queue:
 
 def _cheapest(region: Region, most: int) -> RecoveryPath | None:
     """Dijkstra's algorithm. A path that costs more than `most` is none."""
-    found = marker_lexer(region.automaton).tokens(region.text, _MAX_TOKENS)
-    if found is None:
+    lexed = marker_lexer(region.automaton).tokens(region.text, _MAX_TOKENS)
+    if lexed is None:
         return None
-    region.tokens, region.near = found
+    region.tokens, region.near = lexed
     finder, queue = EdgeFinder(region), _Queue(region.text, region.outer, most)
     best: _State | None = None
     while queue.waiting and len(queue.seen) < _MAX_NODES and region.nodes > 0:

@@ -121,7 +121,7 @@ class Speculation:
 
 def _without_first(events: list[Event], delta: type[Any], field: str, sent: int) -> list[Event]:
     """The events without the first characters of the text that a field of the events of a type adds up to."""
-    found: list[Event] = []
+    kept: list[Event] = []
     for event in events:
         if type(event) is delta and sent:
             text: str = getattr(event, field)
@@ -129,5 +129,5 @@ def _without_first(events: list[Event], delta: type[Any], field: str, sent: int)
             if not rest:
                 continue
             event = replace(event, **{field: rest})
-        found.append(event)
-    return found
+        kept.append(event)
+    return kept

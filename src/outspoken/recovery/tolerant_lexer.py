@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from outspoken.grammar import tolerant
 from outspoken.grammar.automaton import Automaton, Config, Transition
-from outspoken.semantics.steps import Step as RecoveryStep
+from outspoken.semantics.steps import RecoveryStep
 
 from . import costs
 from .edges import EdgeFinder
@@ -127,18 +127,18 @@ class _Row:
 
     def _missing(self, at: int) -> set[str]:
         """The markers that may be missing at a place."""
-        found: set[str] = set()
+        names: set[str] = set()
         for automaton in self._automata:
             for config in places(automaton):
                 if at in self._finder.starts and self._finder.stands(config.markers, at):
-                    found |= self._openers_before(config, at)
+                    names |= self._openers_before(config, at)
                     continue
                 for step in [t for t in config.markers if not t.inserted]:
                     name = self._names[step.terminal.name]
-                    is_known = name in found or name not in self._may_be_missing
+                    is_known = name in names or name not in self._may_be_missing
                     if not is_known and self._finder.may_insert(step, at, config, self._node):
-                        found.add(name)
-        return found
+                        names.add(name)
+        return names
 
     def _skip(self, pos: int) -> int:
         return behind_blank(self._text, pos)
@@ -156,9 +156,9 @@ class _Row:
         at = self._skip(start)
         if self._has_json and self._text[at:end].strip() in ("{", "["):
             everywhere = tuple([config for automaton in self._automata for config in places(automaton)])
-            found = self._embedded(at, everywhere, may_be_marker=True)
-            if found is not None:
-                return found
+            value_end = self._embedded(at, everywhere, may_be_marker=True)
+            if value_end is not None:
+                return value_end
         by_cost: dict[tuple[int, int], dict[str, RecoveryStep]] = {}
         for automaton in self._automata:
             for name, step, cost, stop in self._readings(automaton, {start, at}):
@@ -201,24 +201,24 @@ class _Row:
 
     def _run(self, at: int, limit: int) -> int:
         """Read what stands between two markers, as far as the format knows it; returns where it ends."""
-        pos, inserted, known = at, 0, self._configs
+        pos, inserted, before_configs = at, 0, self._configs
         while self._skip(pos) < limit:
-            found = self._short_marker(pos, limit) if self._text[pos] in BLANK else None
-            if found is not None:
-                pos = found
+            read_to = self._short_marker(pos, limit) if self._text[pos] in BLANK else None
+            if read_to is not None:
+                pos = read_to
                 continue
             pos = self._skip(pos)
             if pos > at and not inserted:
                 self._gap(pos)
-            known = known if inserted else self._configs
-            found = self._embedded(pos, self._configs)
-            if found is None:
-                found = self._short_marker(pos, limit, known if inserted else ())
-            if found is None and inserted < 2 and self._insert(pos):
+            before_configs = before_configs if inserted else self._configs
+            read_to = self._embedded(pos, self._configs)
+            if read_to is None:
+                read_to = self._short_marker(pos, limit, before_configs if inserted else ())
+            if read_to is None and inserted < 2 and self._insert(pos):
                 inserted += 1
                 continue
             inserted = 0
-            pos = found if found is not None else self._piece(pos, limit)
+            pos = read_to if read_to is not None else self._piece(pos, limit)
         return max(pos, limit)
 
     def _short_marker(self, pos: int, limit: int, known: tuple[Config, ...] = ()) -> int | None:
@@ -310,20 +310,20 @@ class _Row:
 
     def _words(self, pos: int, limit: int) -> int:
         """Read free text up to a closing marker of it that is punctuation, or to the next marker."""
-        found: dict[int, dict[str, Edge]] = {}
+        by_start: dict[int, dict[str, Edge]] = {}
         for config in self._configs:
             for closer in _short_ends(config):
                 match = marker_forms(closer).regex.search(self._text, pos, limit)
                 start = match.start() if match is not None else limit
                 for edge in self._finder.marker(closer, start, config) if start < limit else ():
-                    found.setdefault(start, {}).setdefault(_terminal(edge), edge)
-        if not found:
+                    by_start.setdefault(start, {}).setdefault(_terminal(edge), edge)
+        if not by_start:
             self._add([tolerant.RUN], pos, limit, {})
             return limit
-        start = min(found)
+        start = min(by_start)
         if start > pos:
             self._add([tolerant.RUN_END], pos, start, {})
-        edges = found[start]
+        edges = by_start[start]
         end = max([edge.end for edge in edges.values()])
         self._add([tolerant.SHORT], start, end, {name: edge.steps[0] for name, edge in edges.items()})
         values = [config for config in self._configs if config.free]
@@ -350,8 +350,8 @@ class _Row:
                 for edge in self._value_edges(at, config):
                     edge = self._finder.with_evidence(edge, self._name)
                     names = tuple([s.transition.terminal.name if s.transition else "" for s in edge.steps])
-                    known = ways.get((edge.end, names))
-                    if edge.cost <= costs.MAX_COST and (known is None or edge.cost < known.cost):
+                    cheapest = ways.get((edge.end, names))
+                    if edge.cost <= costs.MAX_COST and (cheapest is None or edge.cost < cheapest.cost):
                         ways[edge.end, names] = edge
         if not ways:
             return None

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from outspoken.grammar.automaton import Automaton, Config
-from outspoken.semantics.steps import Step as RecoveryStep
+from outspoken.semantics.steps import RecoveryStep
 
 _BAR = "|"
 

@@ -61,7 +61,7 @@ class ValueReader:
 
         `name` is the tool whose schema types them.
         """
-        found: list[Edge] = []
+        edges: list[Edge] = []
         for transition in config.embedded:
             notation = notation_of(transition.terminal)
             if not notation.may_begin(self._text[at]):
@@ -71,16 +71,16 @@ class ValueReader:
             if intact is not None:
                 value, end, text = intact
                 step = RecoveryStep(transition, at, end, "", value, text)
-                found.append(Edge(0, end, transition.target, (step,)))
+                edges.append(Edge(0, end, transition.target, (step,)))
             elif isinstance(notation, MarkedNotation) and self._region.repair_limit not in ("none", "notation"):
-                found += self._without_marks(at, transition, notation, schema)
-                found += self._with_near_marks(at, transition, notation, schema)
-                found += self._before_marker(at, transition, notation, schema)
+                edges += self._without_marks(at, transition, notation, schema)
+                edges += self._with_near_marks(at, transition, notation, schema)
+                edges += self._before_marker(at, transition, notation, schema)
             if notation.repaired_as_literal and intact is None:
-                found += self._first_literal(at, transition, notation, schema)
+                edges += self._first_literal(at, transition, notation, schema)
             if notation.repaired_as_literal and (intact is None or not self._is_followed(intact[1], transition.target)):
-                found += self._literals(at, transition)
-        return found
+                edges += self._literals(at, transition)
+        return edges
 
     def _first_literal(self, at: int, transition: Transition, notation: Notation, schema: SchemaView) -> list[Edge]:
         """A literal behind which something is missing, or stands by mistake."""
@@ -110,21 +110,21 @@ class ValueReader:
     ) -> list[Edge]:
         """A value before a closing marker with a mistake, which the notation takes for a part of it, or before
         something else that is not its own; and one that lacks its last brace, right before what follows it."""
-        target, depth, found = transition.target, self._region.settings.max_depth, list[Edge]()
+        target, depth, edges = transition.target, self._region.settings.max_depth, list[Edge]()
         spellings = {text for marker in target.markers for text in marker_forms(marker).spellings}
         near = [start for start, ends in sorted(self._region.near.items()) if start > at and spellings & ends.keys()]
         near = sorted({*near[:_MAX_ENDS], *notation.ends_before(self._text, at, depth, schema)})
         reads = (notation.read_at(self._text[:start] + notation.ending, at, depth, True, schema) for start in near)
         read = next((read for read in reads if read is not None), None)
         if read is not None:
-            found.append(Edge(0, read[1], target, (RecoveryStep(transition, at, read[1], "", read[0], read[2]),)))
+            edges.append(Edge(0, read[1], target, (RecoveryStep(transition, at, read[1], "", read[0], read[2]),)))
         end = next((start for start in sorted(self._starts) if start > at and self._is_followed(start, target)), None)
         read = None if end is None else notation.read_at(self._text[:end] + "}", at, depth, True, schema)
         if end is not None and read is not None and read[0] and read[1] == end + 1:
             edit = Edit(end, end, "}", "missing-closer", "structure")
             step = RecoveryStep(transition, at, end, "", read[0], read[2], (edit,))
-            found.append(Edge(costs.MISSING_MARKER, end, target, (step,)))
-        return found
+            edges.append(Edge(costs.MISSING_MARKER, end, target, (step,)))
+        return edges
 
     def _with_near_marks(
         self, at: int, transition: Transition, notation: MarkedNotation, schema: SchemaView
@@ -184,7 +184,7 @@ class ValueReader:
 
     def _literal(self, start: int, end: int) -> RepairedValue | None:
         """A damaged literal, read as the only item of a list, so that its own end is known."""
-        found = repair_region(
+        regions = repair_region(
             f"[{self._text[start:end]}]",
             0,
             end - start + 2,
@@ -193,9 +193,9 @@ class ValueReader:
             settings=self._region.settings,
             budget=self._region.budget,
         )
-        if len(found) != 1 or not found[0].complete or _dropped_text(found[0]):
+        if len(regions) != 1 or not regions[0].complete or _dropped_text(regions[0]):
             return None
-        v = found[0]
+        v = regions[0]
         if not self._region.end_is_certain and any(e.code in ("lost-quote", "missing-closer") for e in v.edits):
             return None  # it may be cut
         if not isinstance(v.value, list) or len(v.value) != 1 or v.text[:1] != "[" or v.text[-1:] != "]":  # pyright: ignore[reportUnknownArgumentType, reportUnknownMemberType]
@@ -219,11 +219,11 @@ class ValueReader:
 
     def json(self, at: int, config: Config, name: str) -> list[Edge]:
         """JSON that needs repair, as an embedded value or with keys that the grammar knows."""
-        region, found = self._region, list[Edge]()
+        region, edges = self._region, list[Edge]()
         if region.repair_limit == "none" or not may_begin_json(config) or self._is_marker(at):
-            return found
+            return edges
         if not region.end_is_certain:
-            found.append(self._cut_json(at, config, name))
+            edges.append(self._cut_json(at, config, name))
         for end in self._json_ends(at):
             if not _may_be_object(config) and KEY_FIRST.match(self._text, at, end):
                 continue  # it would be an object without its bracket
@@ -235,14 +235,14 @@ class ValueReader:
                 continue
             other_keys = sum(edit.code == "other-key" for edit in read[0][0].edits)
             cost = self._cost_of_json(at, value) + costs.DAMAGED_MARKER * other_keys
-            found.append(Edge(cost, value.end, read[1], read[0]))
+            edges.append(Edge(cost, value.end, read[1], read[0]))
             is_sound = costs.LEVEL_COSTS[value.level] <= costs.LEVEL_COSTS["structure"] and not _dropped_text(value)
             surplus = _SURPLUS.match(self._text, value.end)
             if is_sound and (surplus is None or self._is_followed(value.end, read[1], beyond=surplus.end())):
                 break  # its strings are intact, so it does not end further on
             if cost <= costs.LEVEL_COSTS["strings"] and value.end == end and self._ends_region(end):
                 break  # further on, a string would hold the marker, which costs more
-        return found
+        return edges
 
     def _read(self, config: Config, value: RepairedValue) -> tuple[tuple[RecoveryStep, ...], Config] | None:
         """A repaired value as the grammar reads it. Its edits get paths here, if not with the arguments of a call."""
@@ -265,9 +265,9 @@ class ValueReader:
             readings = mistake.readings(likely=True)
             if self._text[at] == "{" and {step.terminal.short for step in config.embedded} == {"JSON_ARRAY"}:
                 readings += without_opener(self._text, at, "[", depth)
-            found = self._edges_of(readings, config)[:left]
-            left -= len(found)
-            return found
+            one_edits = self._edges_of(readings, config)[:left]
+            left -= len(one_edits)
+            return one_edits
 
         def others() -> list[Edge]:
             keys, depth = call_keys(config.automaton), region.settings.max_depth
@@ -279,7 +279,7 @@ class ValueReader:
 
     def _edges_of(self, readings: list[OneEdit], config: Config) -> list[Edge]:
         """The edges of values with one mistake that the grammar reads and that are well followed."""
-        region, found = self._region, list[Edge]()
+        region, edges = self._region, list[Edge]()
         for repaired, cost in readings:
             edit = repaired.edits[0]
             if not region.end_is_certain and edit.start == edit.end >= self._end:
@@ -292,8 +292,8 @@ class ValueReader:
                 cost += _cost_of_repeated(repaired) + self._cost_of_early_end(repaired)
                 edits = shorts.count("_OTHER_KEY") + len(read[0][0].edits) - 1
                 other = costs.DAMAGED_MARKER * edits
-                found.append(Edge(cost + other, repaired.end, read[1], read[0]))
-        return found
+                edges.append(Edge(cost + other, repaired.end, read[1], read[0]))
+        return edges
 
     def _is_marker(self, at: int) -> bool:
         """Does a marker stand at a place that begins no JSON?"""

@@ -49,8 +49,8 @@ def render_history(
     Raises RenderError for what the format cannot carry; UnknownFormatError and ToolError as `parse` does, and TypeError
     for what is no message.
     """
-    made = rendered_messages(messages, format, Tools.of(tools), action_tool)
-    return [message for message in made if message is not None]
+    turns = rendered_messages(messages, format, Tools.of(tools), action_tool)
+    return [message for message in turns if message is not None]
 
 
 def rendered_messages(
@@ -132,10 +132,10 @@ class _History:
         said = content
         if calls or actions or reasoning:
             try:
-                given = json.dumps([reasoning, content, calls, actions], ensure_ascii=False)
+                as_json = json.dumps([reasoning, content, calls, actions], ensure_ascii=False)
             except (TypeError, ValueError, RecursionError) as error:
                 raise RenderError(f"a call has values that are no JSON: {error}") from error
-            said = _written(self._format, given, self._tools)
+            said = _written(self._format, as_json, self._tools)
         return "\n".join([text for text in (said, *written) if text])
 
 
@@ -168,18 +168,18 @@ def _actions() -> TypeAdapter[BaseAction]:
 def _written(format: str, said: str, tools: str) -> str:
     """What the model wrote: reasoning, text, calls and actions, as JSON. Raises RenderError."""
     reasoning, text, calls, actions = json.loads(said)
-    made: list[Any] = [ToolCall(name=name, arguments=given, id=id) for name, given, id in calls]
-    made += map(_actions().validate_python, actions)
+    requests: list[Any] = [ToolCall(name=name, arguments=call_arguments, id=id) for name, call_arguments, id in calls]
+    requests += map(_actions().validate_python, actions)
     thought: list[Any] = [Reasoning(text=reasoning, span=(0, 0))] if reasoning else []
     # a call without a marker is a part of the sentence before it, unless it begins a line
     texts = [[Text(text=each, span=(0, 0))] for each in (text, f"{text}\n") if each.strip()] or [list[Any]()]
     orders = [order for said in texts for order in ([*thought, *said], [*said, *thought])]
-    if made and reasoning_tags(format) is None:  # the reasoning is a line of its own, before the call
+    if requests and reasoning_tags(format) is None:  # the reasoning is a line of its own, before the call
         orders.sort(key=lambda order: order[:1] == thought)
     refused: list[RenderError] = []
     for order in orders:
         try:
-            return render([*order, *made], format, tools=json.loads(tools))
+            return render([*order, *requests], format, tools=json.loads(tools))
         except RenderError as error:
             refused.append(error)
     raise refused[0]

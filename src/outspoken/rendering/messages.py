@@ -255,18 +255,18 @@ def _held(text: str, args: dict[str, Any]) -> Any:
 
 def _tags(text: str, args: dict[str, Any]) -> dict[str, Any]:
     """Pairs by the groups `key` and `value` of an expression; `merge_duplicates` lists all values of a key."""
-    found: dict[str, Any] = {}
+    pairs: dict[str, Any] = {}
     merged: set[str] = set()
     for match in re.finditer(str(args.get("tag_pattern")), text, re.DOTALL):
         key, value = match["key"], _held(match["value"], args)
-        if key not in found or not args.get("merge_duplicates"):
-            found[key] = value
+        if key not in pairs or not args.get("merge_duplicates"):
+            pairs[key] = value
         elif key in merged:
-            found[key].append(value)
+            pairs[key].append(value)
         else:
-            found[key] = [found[key], value]
+            pairs[key] = [pairs[key], value]
             merged.add(key)
-    return found
+    return pairs
 
 
 def _lines(text: str, args: dict[str, Any]) -> dict[str, Any]:

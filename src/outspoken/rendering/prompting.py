@@ -23,13 +23,15 @@ def describe_tools(format: str, tools: Sequence[ToolLike] | ListedTools) -> str:
 
     Raises RenderError if the format has no calls, and UnknownFormatError and ToolError as `parse` does.
     """
-    found = Tools.of(tools)
-    described = [one["function"] for one in found.to_openai()] if found is not None else []
-    parts = ["# Tools", *["\n".join(_section(**one)) for one in described]]
+    known_tools = Tools.of(tools)
+    described = [tool["function"] for tool in known_tools.to_openai()] if known_tools is not None else []
+    parts = ["# Tools", *["\n".join(_section(**tool)) for tool in described]]
     if described:
         first = described[0]
         arguments: Any = sample_of(first["parameters"]) if first["parameters"].get("properties") else {}
-        text = render({"name": first["name"], "arguments": arguments}, check_type(format, str, "format"), tools=found)
+        text = render(
+            {"name": first["name"], "arguments": arguments}, check_type(format, str, "format"), tools=known_tools
+        )
         parts += [_CALL, text.strip("\n")]
     return "\n\n".join(parts) + "\n"
 

@@ -98,24 +98,24 @@ def render_path(
     name = registry.resolve(format)
     tables = registry.automaton(name).tables
     header = tables.header
-    given = _segments(what)
-    for segment in given:
+    to_write = _segments(what)
+    for segment in to_write:
         if isinstance(segment, (ToolCall, Payload)):
             _json_of(segment)
         if _is_unfinished(segment):
             raise RenderError(f"the {_kind_of(segment)} is {segment.status}: written as text, it would look complete")
-    segments = [_in_format_space(segment, header, coordinates, used.screen) for segment in given]
+    segments = [_in_format_space(segment, header, coordinates, used.screen) for segment in to_write]
     kinds = {kind for kinds in tables.nodes for kind in kinds.split()}
     # If a format has both, actions are written as calls, unless that fails.
     modes = [mode for mode in (False, True) if ("action" if mode else "tool_call") in kinds] or [False]
     if not any(isinstance(segment, BaseAction) for segment in segments):
         del modes[1:]
-    known = tools or _tools_of_values(segments)
+    used_tools = tools or _tools_of_values(segments)
     refused: list[RenderError] = []
     for as_actions in modes:
         for attempt in _variants(_items_of(segments, header, as_actions=as_actions), header):
             try:
-                return _write_checked(name, segments, attempt, known, coordinates, repair)
+                return _write_checked(name, segments, attempt, used_tools, coordinates, repair)
             except RenderError as error:
                 refused.append(error)
     raise refused[0]

@@ -176,7 +176,7 @@ def _next_nodes(
 
     There are no target and terminal at the end.
     """
-    found: list[tuple[int, Config | None, Progress, Progress, str, Terminal | None]] = []
+    nodes: list[tuple[int, Config | None, Progress, Progress, str, Terminal | None]] = []
     for step in [*([config.free] if config.free else []), *config.embedded, *config.markers]:
         if step.inserted:
             continue
@@ -190,13 +190,13 @@ def _next_nodes(
                 open_end = _OMISSION_COST if ("end", "think") in step.before else 0
                 price = _MARKER_COST + _ALTERNATIVE_COST * step.cost + before[0] + after[0] + open_end
                 price += _MISMATCH_COST * _is_mismatched(step.terminal.short, before[1], items)
-                found.append((price, step.target, begun, after[1], text, step.terminal))
+                nodes.append((price, step.target, begun, after[1], text, step.terminal))
     ended = config.automaton.advance(config.stack, END) if config.end_operations() is not None else None
     if ended is not None:
         after = _advance(progress, ended[1], items)
         if after is not None and after[1].item == len(items):
-            found.append((_ALTERNATIVE_COST * ended[3] + after[0], None, progress, after[1], "", None))
-    return found
+            nodes.append((_ALTERNATIVE_COST * ended[3] + after[0], None, progress, after[1], "", None))
+    return nodes
 
 
 def _enter_part(step: Transition, progress: Progress, items: tuple[Item, ...]) -> Progress:

@@ -78,8 +78,8 @@ def check_chunks(chunks: Any, whole: str = "parse", twin: str = "astream") -> No
     The message names the function for a `whole` response, or the asynchronous `twin`.
     """
     if isinstance(chunks, str | bytes | bytearray | Mapping | BaseModel):
-        found = kind_of(cast("object", chunks))
-        raise TypeError(f"`chunks` is {found}; expected an iterable of chunks (for a whole response, call `{whole}`)")
+        kind = kind_of(cast("object", chunks))
+        raise TypeError(f"`chunks` is {kind}; expected an iterable of chunks (for a whole response, call `{whole}`)")
     if isinstance(chunks, AsyncIterable):
         raise TypeError(f"`chunks` is asynchronous; call `{twin}`")
     if not isinstance(chunks, Iterable):

@@ -119,11 +119,11 @@ def place_diagnostics(pending: Iterable[PendingDiagnostic], raw: str) -> list[Di
     """The diagnostics with their places in the complete text `raw`."""
     from .snippet import locate
 
-    found: list[Diagnostic] = []
-    known = (0, 1)
-    for one in pending:
-        line, column, excerpt, start = locate(raw, one.span, known)
-        known = (one.span[0] - column + 1, line)
+    diagnostics: list[Diagnostic] = []
+    line_start = (0, 1)
+    for diagnostic in pending:
+        line, column, excerpt, start = locate(raw, diagnostic.span, line_start)
+        line_start = (diagnostic.span[0] - column + 1, line)
         place = {"line": line, "column": column, "excerpt": excerpt, "excerpt_start": start}
-        found.append(construct(Diagnostic, {**one._asdict(), **place}))
-    return found
+        diagnostics.append(construct(Diagnostic, {**diagnostic._asdict(), **place}))
+    return diagnostics

@@ -23,9 +23,9 @@ def export_lazily(package: str) -> None:
     def get(name: str) -> Any:
         if name not in home:
             raise missing_name(package, name)
-        found = getattr(import_module(home[name], package), name)
-        setattr(module, name, found)
-        return found
+        exported = getattr(import_module(home[name], package), name)
+        setattr(module, name, exported)
+        return exported
 
     def names() -> list[str]:
         return sorted({*vars(module), *home})
@@ -38,12 +38,12 @@ def _imports(code: CodeType) -> list[tuple[str, str]]:
 
     They are read from the bytecode, which is there without the source, too.
     """
-    found: list[tuple[str, str]] = []
+    imports: list[tuple[str, str]] = []
     path, level, names = "", 0, 0
     for step in dis.get_instructions(code):
         if step.opname == "IMPORT_NAME":
             path = "." * level + step.argval
         elif step.opname == "IMPORT_FROM":
-            found.append((step.argval, path))
+            imports.append((step.argval, path))
         level, names = names, step.argval if isinstance(step.argval, int) else 0  # the two before `IMPORT_NAME`
-    return found
+    return imports

@@ -117,17 +117,17 @@ class Runner:
         """The messages; the ids are those that `to_wire` writes, and calls that the provider sent keep theirs."""
         prefix = "toolu_" if self._provider == "anthropic" else "call_"
         ids = CallIds(id or getattr(reply, "id", None), prefix=prefix)
-        made = {made: outcome._replace(id=made) for outcome in outcomes if (made := ids.next(outcome.id))}
+        by_id = {by_id: outcome._replace(id=by_id) for outcome in outcomes if (by_id := ids.next(outcome.id))}
         refused = [
             Outcome(_sent_id(call), replace_surrogates(f"Error: {problem_of(call, reply)}"), True)
             for call in reply.unfinished_tool_calls
         ]
-        answers = [*made.values()]
+        answers = [*by_id.values()]
         for outcome in refused:
-            if outcome.id in made:
+            if outcome.id in by_id:
                 outcome = outcome._replace(id=None)
             elif outcome.id:
-                made[outcome.id] = outcome
+                by_id[outcome.id] = outcome
             answers.append(outcome)
         return written(answers, self._provider)
 

@@ -92,14 +92,14 @@ def _bound(name: str, arguments: Mapping[str, Any], function: Callable[..., Any]
     more = {key: value for key, value in data.items() if key not in names}
     fixed = function.keywords if is_partial(function) else {}
     check_names(name, data, names if rest is None else data.keys() - fixed.keys())
-    given = {**_given(fit.typed), **(_rest_values(name, function, rest, more) if more else {})}
+    bound = {**_given(fit.typed), **(_rest_values(name, function, rest, more) if more else {})}
     place: list[Any] = []
     for parameter in signature.parameters.values():
-        if parameter.kind is not parameter.POSITIONAL_ONLY or parameter.name not in given:
+        if parameter.kind is not parameter.POSITIONAL_ONLY or parameter.name not in bound:
             break
-        place.append(given.pop(parameter.name))
+        place.append(bound.pop(parameter.name))
     try:
-        return signature.bind(*place, **given)
+        return signature.bind(*place, **bound)
     except TypeError as error:
         raise CallError(name, [("", str(error))]) from error
 

@@ -139,14 +139,14 @@ class ActionBuilder:
         span = (max(node.start, 0), end)
         text = state.last_value if isinstance(state.last_value, str) else ""
         context = state.context
-        found = context.read_embedded(context, text, state.source.slice(*span), span[0])
+        embedded = context.read_embedded(context, text, state.source.slice(*span), span[0])
         output.flush()
-        for action in found.actions:
+        for action in embedded.actions:
             self._append(node, action.model_copy(update={"order": output.action_count}))
-        if not found.actions:
+        if not embedded.actions:
             recorder.report("unread-entry", "this string should hold actions, and holds none", span, "warning")
-        recorder.diagnostics += found.notes if found.actions else []
-        recorder.lower_status(found.status if found.actions else "ok")
+        recorder.diagnostics += embedded.notes if embedded.actions else []
+        recorder.lower_status(embedded.status if embedded.actions else "ok")
         output.end_node(node.start, end)
 
     def _make(self, node: OpenNode, end: int) -> bool:
@@ -157,28 +157,28 @@ class ActionBuilder:
         state, common = self._state, self._common(node, end)
         arguments: dict[str, Any] = node.arguments or {}
         context = state.context
-        made = read_action(
+        decoded = read_action(
             state.header, node.name or "", arguments, common, context.settings, context.page, context.given
         )
-        if made is None:
+        if decoded is None:
             return False
         code = "invalid-action"
-        if not made.problem and (refusal := self._refusal(node, made.action.extra, end)) is not None:
+        if not decoded.problem and (refusal := self._refusal(node, decoded.action.extra, end)) is not None:
             code = refusal.code if refusal.code in REFUSED_CODES else code
-            made = DecodedAction(unknown_action(node.name or "", arguments, common), refusal.message, refusal.key)
-        if made.problem:
+            decoded = DecodedAction(unknown_action(node.name or "", arguments, common), refusal.message, refusal.key)
+        if decoded.problem:
             note_cut(self._state, node, end, self.mapping)
         if repairs := node.repairs + self._recorder.take_repairs():
-            status = made.action.status if made.problem else "repaired"
-            made = made._replace(action=made.action.model_copy(update={"repairs": repairs, "status": status}))
+            status = decoded.action.status if decoded.problem else "repaired"
+            decoded = decoded._replace(action=decoded.action.model_copy(update={"repairs": repairs, "status": status}))
         span: tuple[int, int] = common["span"]
         places = node.places or {}
-        wrong = (places[made.argument], end - 1) if made.argument in places else span
-        self._add(node, made.action, made.problem, wrong, code)
-        for found in made.findings:
-            self._recorder.report(found.code, found.message, span, found.severity)
+        wrong = (places[decoded.argument], end - 1) if decoded.argument in places else span
+        self._add(node, decoded.action, decoded.problem, wrong, code)
+        for finding in decoded.findings:
+            self._recorder.report(finding.code, finding.message, span, finding.severity)
         clamps = self._state.context.settings.clamp
-        for key in made.outside:
+        for key in decoded.outside:
             message = f"the point in `{key}` is beyond the screen{', and was moved to its edge' if clamps else ''}"
             code = "clamped-point" if clamps else "outside-point"
             self._recorder.report(code, message, (places.get(key, span[0]), end), "warning")

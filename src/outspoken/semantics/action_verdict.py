@@ -48,30 +48,32 @@ def refusal_of_action(
     mapping, are its schema.
     """
     name = node.name or ""
-    known = mapping.arguments_of(name)
-    others = [key for key in unread if key not in known]
-    found = [
+    argument_names = mapping.arguments_of(name)
+    others = [key for key in unread if key not in argument_names]
+    refusals = [
         *of_request(state, node, name, arguments, end),
         *of_text(state, node, name, arguments, end, is_unlike=bool(others), is_action=True),
     ]
     if (odd := odd_name(others)) is not None:
-        found.append(Objection("unproven", f"{shown(odd)} is no name: it has a sign at its edge", odd))
+        refusals.append(Objection("unproven", f"{shown(odd)} is no name: it has a sign at its edge", odd))
     if "" in keys_within(arguments):
-        found.append(Objection("unproven", "a value has no name"))
+        refusals.append(Objection("unproven", "a value has no name"))
     if others and (odd := begins_action(state, {key: arguments.get(key) for key in others}, mapping)):
-        found.append(Objection("unproven", f"{shown(odd)} seems to hold the beginning of another action", odd))
+        refusals.append(Objection("unproven", f"{shown(odd)} seems to hold the beginning of another action", odd))
     if key := _holds_beginning(state, arguments):
-        found.append(Objection("unproven", f"the value of `{key}` holds the beginning of another action", key))
+        refusals.append(Objection("unproven", f"the value of `{key}` holds the beginning of another action", key))
     if others and state.recorder.edits:
-        found.append(Objection("unknown-argument", f"an action of this kind has no argument `{others[0]}`", others[0]))
-    absent = known - arguments.keys()
+        refusals.append(
+            Objection("unknown-argument", f"an action of this kind has no argument `{others[0]}`", others[0])
+        )
+    absent = argument_names - arguments.keys()
     is_open = node.ends_by_chance or node.ends_at_argument or bool(node.looseness)
-    found += _of_bare_values(state, arguments, absent, mapping, is_open=is_open, on_lines=node.ends_at_argument)
+    refusals += _of_bare_values(state, arguments, absent, mapping, is_open=is_open, on_lines=node.ends_at_argument)
     if state.recorder.edits:
-        found += _of_values(state.recorder.edits, arguments, absent, mapping.expression)
+        refusals += _of_values(state.recorder.edits, arguments, absent, mapping.expression)
     elif key := holds_field(state, arguments, absent):
-        found.append(Objection("unproven", f"the value of `{key}` seems to hold another argument", key))
-    return found[0] if found else None
+        refusals.append(Objection("unproven", f"the value of `{key}` seems to hold another argument", key))
+    return refusals[0] if refusals else None
 
 
 def _holds_beginning(state: ReplyState, arguments: dict[str, Any]) -> str:

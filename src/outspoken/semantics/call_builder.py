@@ -441,17 +441,17 @@ class CallBuilder:
         if arguments is None or node.keyed:
             self._send(node, closing_text(arguments, keyed=node.keyed))
         text = "".join(node.parts or ())
-        found, is_refused = verdict_on(self._state, node, name, arguments or {}, end)
-        found = found or self._actions.misses(name, arguments or {})
+        doubts, is_refused = verdict_on(self._state, node, name, arguments or {}, end)
+        doubts = doubts or self._actions.misses(name, arguments or {})
         if is_refused:
-            node.problem = found[0].message
-            node.problem_code = found[0].code if found[0].code in REFUSED_CODES else "invalid-call"
+            node.problem = doubts[0].message
+            node.problem_code = doubts[0].code if doubts[0].code in REFUSED_CODES else "invalid-call"
             self.unfinished(node, end, "invalid")
             return
         repairs = recorder.take_repairs() if recorder.edits else ()
         status: Status = "repaired" if repairs else "ok"
         call = end_call(output, name, arguments or {}, text, node.id, node.start, end, status, repairs)
-        for code, message, key in found:
+        for code, message, key in doubts:
             label = "called here" if code == "unknown-tool" else "in this call"
             place = (node.mistyped or {}).get(key, call.span)
             recorder.report(code, message, place, "warning", label="" if place is not call.span else label)
@@ -536,13 +536,13 @@ class CallBuilder:
 
     def _complete_arguments(self, node: OpenNode) -> dict[str, Any]:
         """The arguments of an unfinished call, as far as they are complete."""
-        found = node.arguments
+        complete = node.arguments
         text = "".join(node.parts or ())
-        if found is None and not node.keyed and text[:1] == "{":
+        if complete is None and not node.keyed and text[:1] == "{":
             from outspoken.json.repair import repair_region
 
             read = repair_region(
                 text, 0, len(text), closed=False, repair_limit="notation", settings=self._state.context.settings
             )
-            found = read[0].value if read else None
-        return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+            complete = read[0].value if read else None
+        return cast("dict[str, Any]", complete) if isinstance(complete, dict) else {}

@@ -117,9 +117,9 @@ def _find_arguments(text: str, tools: Tools | None, shapes: CallShapes) -> re.Ma
     if not re.search(rf"\n[ \t]{{0,9}}(?:{closers or '(?!)'})[ \t]*(?:\n|\Z)", text):
         return None
     for name in tools.names:
-        found = [re.search(rf"(?:\n|^){_INDENT}{re.escape(key)}{_SIGN}", text) for key in lacking(tools, name, {})]
-        if found and None not in found:
-            return found[0]
+        places = [re.search(rf"(?:\n|^){_INDENT}{re.escape(key)}{_SIGN}", text) for key in lacking(tools, name, {})]
+        if places and None not in places:
+            return places[0]
     return None
 
 

@@ -64,13 +64,13 @@ def _is_sign_in(text: str) -> bool:
 @registry.cached
 def _patterns(edition: int) -> list[re.Pattern[str]]:
     """The patterns of signs, by the bracket that each begins with."""
-    known = registry.call_signs()
-    if known is None:
+    compiled_signs = registry.call_signs()
+    if compiled_signs is None:
         return [re.compile("(?!)")] * len(BRACKETS)  # nothing is compiled
-    patterns = known.patterns
-    if added := [name for name in registry.names(edition) if name not in known.formats]:
+    patterns = compiled_signs.patterns
+    if added := [name for name in registry.names(edition) if name not in compiled_signs.formats]:
         from .sign_patterns import sign_patterns
 
         more = sign_patterns([(name, registry.automaton(name, lenient=True)) for name in added])
-        patterns = [f"{one}|{other}" for one, other in zip(patterns, more, strict=True)]
+        patterns = [f"{compiled}|{new}" for compiled, new in zip(patterns, more, strict=True)]
     return [re.compile(pattern) for pattern in patterns]

@@ -299,10 +299,10 @@ class Doubt:
             if type(segment) not in (Text, Reasoning) or start - self.start > LONGEST_QUOTED:
                 return "made"
             whole = at.final or number + 1 < len(at.after)
-            found = self._find_mark(at.read, segment, whole=whole)
-            if found == "closed":
+            ending = self._find_mark(at.read, segment, whole=whole)
+            if ending == "closed":
                 return "said"
-            if found is None or (found == "scrap" and whole and number + 1 < len(at.after)):
+            if ending is None or (ending == "scrap" and whole and number + 1 < len(at.after)):
                 continue
             if type(segment) is Text and not (self.is_open_certain or self._is_passed or self._sure_marks):
                 return "made"
@@ -311,21 +311,21 @@ class Doubt:
             return None
         if self._is_passed:
             return "made"
-        found = closes_quote(at.read(self._quoted_to, at.end), self.quotes, whole=True)
-        return "said" if found == "closed" or self.is_open_certain else "made"  # only markup is behind the calls
+        ending = closes_quote(at.read(self._quoted_to, at.end), self.quotes, whole=True)
+        return "said" if ending == "closed" or self.is_open_certain else "made"  # only markup is behind the calls
 
     def _find_mark(self, read: Callable[[int, int], str], segment: Any, *, whole: bool) -> str | None:
         """What `closes_quote` says of a text behind the calls. Behind other segments, it has to begin with the mark.
 
         The mark may also stand farther behind, if it surely closes the quotation.
         """
-        text, found = read(*segment.span), "open"
+        text, ending = read(*segment.span), "open"
         if type(segment) is Text and self._is_passed:
-            found = "closed" if begins_with_closer(text, self.quotes, whole=whole) else "open"
+            ending = "closed" if begins_with_closer(text, self.quotes, whole=whole) else "open"
         elif type(segment) is Text:
             markup = read(self._quoted_to, segment.span[0])
-            found = closes_quote(markup[len(markup.rstrip()) :] + text, self.quotes, whole=whole)
-        return ends_quote(text, self._sure_marks, whole=whole) if found == "open" and self._sure_marks else found
+            ending = closes_quote(markup[len(markup.rstrip()) :] + text, self.quotes, whole=whole)
+        return ends_quote(text, self._sure_marks, whole=whole) if ending == "open" and self._sure_marks else ending
 
     def _pass_own_end(self, at: _Behind) -> bool:
         """Look for the mark that ends the message of the call behind it, which is none of the reasoning's."""

@@ -29,8 +29,8 @@ def embedded_actions(reply: Reply, text: str, raw: str, start: int) -> EmbeddedA
     def moved(span: tuple[int, int]) -> tuple[int, int]:
         return start + places[span[0]], start + places[span[1]]
 
-    found = [d for d in reply.diagnostics if d.code != "unread-markup"]  # of text, which is reported as a whole
-    notes = [PendingDiagnostic.moved(diagnostic, moved(diagnostic.span)) for diagnostic in found]
+    diagnostics = [d for d in reply.diagnostics if d.code != "unread-markup"]  # of text, which is reported as a whole
+    notes = [PendingDiagnostic.moved(diagnostic, moved(diagnostic.span)) for diagnostic in diagnostics]
     actions: list[Any] = []
     for segment in reply.segments:
         span = moved(segment.span)

@@ -79,11 +79,11 @@ def find_listed(text: str, tools: Tools | None) -> re.Match[str] | None:
         last = min(map(text.rfind, required), default=-1)
         if last < 0:
             continue
-        for found in islice(re.finditer(rf"(?<!\w){re.escape(name)}", text), _MOST_NAMES):
-            ahead = text[found.end() : found.end() + _FAR]
+        for match in islice(re.finditer(rf"(?<!\w){re.escape(name)}", text), _MOST_NAMES):
+            ahead = text[match.end() : match.end() + _FAR]
             first = min([at for key in keys if (at := ahead.find(key)) >= 0], default=-1)
-            if first >= 0 and found.end() <= last and _BETWEEN_NAMES.fullmatch(ahead, 0, first):
-                return found
+            if first >= 0 and match.end() <= last and _BETWEEN_NAMES.fullmatch(ahead, 0, first):
+                return match
     return None
 
 
@@ -100,14 +100,14 @@ def find_keys(text: str, tools: Tools | None) -> re.Match[str] | None:
         present = [key for key in keys if key in text]
         if len(present) < _SEVERAL:
             continue
-        found = [re.search(_KEYWORD.format(re.escape(key)), text) for key in present] if ")" in text else []
-        named = [match for match in found if match is not None]
+        matches = [re.search(_KEYWORD.format(re.escape(key)), text) for key in present] if ")" in text else []
+        named = [match for match in matches if match is not None]
         if len(named) >= _SEVERAL:
             return named[0]
         if "{" in text and set(wanted).issubset(present):
-            found = [re.search(rf"\"{re.escape(key)}\"\s{{0,9}}:", text) for key in wanted]
-            if None not in found:
-                return found[0]
+            matches = [re.search(rf"\"{re.escape(key)}\"\s{{0,9}}:", text) for key in wanted]
+            if None not in matches:
+                return matches[0]
     return None
 
 

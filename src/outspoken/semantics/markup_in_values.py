@@ -107,8 +107,8 @@ def begins_action(state: ReplyState, fields: Mapping[str, Any], mapping: ActionM
         return ""
     forms = (*opening_forms(automaton), *openers_of_actions(automaton))
     words = {name: _WORD_AT_END.search(value) for name, value in fields.items() if isinstance(value, str)}
-    found = {name for name, word in words.items() if word is not None and mapping.is_name(word[0])}
-    return next((n for n in fields if n in found or any(f"{n}{form[-1]}".endswith(form) for form in forms)), "")
+    named = {name for name, word in words.items() if word is not None and mapping.is_name(word[0])}
+    return next((n for n in fields if n in named or any(f"{n}{form[-1]}".endswith(form) for form in forms)), "")
 
 
 def holds_action(state: ReplyState, arguments: dict[str, Any], mapping: ActionMapping) -> str:

@@ -26,10 +26,10 @@ def repaired_nested(state: ReplyState, text: str, end: int, key: str, schema: Sc
     if state.source.slice(start, end) != text:
         return None  # it was written otherwise
     limit, settings = context.repair_limit, context.settings
-    found = repair_region(bare, 0, len(bare), closed=True, repair_limit=limit, schema=schema, settings=settings)
-    if len(found) != 1 or not found[0].complete or found[0].runner_up or not is_trustworthy(found[0], bare):
+    regions = repair_region(bare, 0, len(bare), closed=True, repair_limit=limit, schema=schema, settings=settings)
+    if len(regions) != 1 or not regions[0].complete or regions[0].runner_up or not is_trustworthy(regions[0], bare):
         return None
-    read, start = with_paths(found[0]), start + text.index(bare)
+    read, start = with_paths(regions[0]), start + text.index(bare)
     if (read.start, read.end) != (0, len(bare)) or not fits(read.value, types):
         return None
     state.recorder.edits += [

@@ -101,16 +101,16 @@ def _closing(mark: str) -> re.Pattern[str]:
 def open_quotes(text: str) -> tuple[str, ...]:
     """The marks of the quotations that are open at the end of a text."""
     tail = text.rstrip()[-LONGEST_QUOTE:]
-    found = [mark for mark in _LONG_MARKS if tail.count(mark) % 2]
+    marks = [mark for mark in _LONG_MARKS if tail.count(mark) % 2]
     text = _ATTRIBUTE.sub("=", tail.rpartition("\n\n")[2])
     at = 0
     while (match := OPENING.search(text, at)) is not None:
         mark = "{" if match[0][0] == "\\" else match[0]
         closer = _closing(mark).search(text, match.end())
         if closer is None:
-            found.append(mark)
+            marks.append(mark)
         at = match.end() if closer is None else closer.end()
-    return tuple(found)
+    return tuple(marks)
 
 
 def begins_with_closer(text: str, marks: Collection[str], *, whole: bool) -> bool:
@@ -201,13 +201,13 @@ def closes_quote(text: str, marks: Collection[str], *, whole: bool) -> Literal["
     breaks = text[: len(text) - len(body)].count("\n")
     if breaks > (SENTENCE in marks) and (line[:1].isalnum() or line[:2] in _ITEMS):
         return "open"
-    found = [
+    ends = [
         match.end() for mark in marks if mark not in _SENTENCES and (match := _closing(mark).search(line)) is not None
     ]
     if SENTENCE in marks or (IN_LINE in marks and not breaks):
         end = end_of_next_word(line, on_new_line=breaks > 0, two=SENTENCE not in marks)
-        found += [end] if end else []
-    if found and (is_whole or min(found) < len(line)):
+        ends += [end] if end else []
+    if ends and (is_whole or min(ends) < len(line)):
         return "closed"
     if not is_whole:
         return None

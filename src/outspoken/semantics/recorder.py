@@ -107,11 +107,11 @@ class Recorder:
             self._take_odd()
         if not self.edits:
             return ()
-        made = tuple(self._repairs_of(sorted(self.edits, key=lambda e: e[:2])))
+        repairs = tuple(self._repairs_of(sorted(self.edits, key=lambda e: e[:2])))
         self.edits.clear()
-        self.repairs += made
+        self.repairs += repairs
         alike: dict[str, list[Repair]] = {}
-        for repair in made:
+        for repair in repairs:
             key = f"{repair.code} {repair.before} {repair.after}" if repair.level == "markup" else repair.code
             alike.setdefault(key, []).append(repair)
         for first, *others in alike.values():
@@ -121,7 +121,7 @@ class Recorder:
                 first.code, describe_repair(first), first.span, "warning", label=label, notes=(more,) if others else ()
             )
         self.lower_status("repaired")
-        return made
+        return repairs
 
     def _repairs_of(self, edits: list[Edit]) -> list[Repair]:
         """The repairs that edits are reported as, which are in the order of the text."""
@@ -129,16 +129,16 @@ class Recorder:
         first = spans[0][0]
         text = self._source.slice(first, max([end for _, end in spans]))
         line, column = self._place(first)
-        last, made = first, list[Repair]()
+        last, repairs = first, list[Repair]()
         for edit, (start, end) in zip(edits, spans, strict=True):
             if breaks := text.count("\n", last - first, start - first):
                 line, column = line + breaks, start - first - text.rindex("\n", 0, start - first)
             else:
                 column += start - last
             last = start
-            made.append(edit.as_repair((start, end), text[start - first : end - first], line, column))
+            repairs.append(edit.as_repair((start, end), text[start - first : end - first], line, column))
         self._last = (last, line, last - column + 1)
-        return made
+        return repairs
 
     def _place(self, offset: int) -> tuple[int, int]:
         """The line and column of an offset, counted on from the last one that was asked for."""

@@ -159,8 +159,8 @@ class Surroundings:
             doubt = self._doubt_of_bare(bare, before, start, doubt)
         if cut is None:
             begun = self._end_of_opener(before, earlier, start)
-            known, _, closed_at, own = self._closer_of
-            if begun < 0 and own is not None and known is thought:
+            reasoning, _, closed_at, own = self._closer_of
+            if begun < 0 and own is not None and reasoning is thought:
                 ends, begun = own, max(closed_at, 0 if before is None else before.span[1])
         else:  # behind a call that was refused, or text, the reasoning is another one
             begun = cut.span[0] if before is None or before is cut else before.span[1]
@@ -297,7 +297,7 @@ class Surroundings:
             return self._has_invented
         while first and segments[first - 1].kind not in MADE:
             first -= 1
-        thoughts = [one.span for one in (*segments[first:count], open) if isinstance(one, Reasoning)]
+        thoughts = [segment.span for segment in (*segments[first:count], open) if isinstance(segment, Reasoning)]
         for begin, end in (*thoughts, (start, start)):
             self._has_invented = self._has_invented or holds_invented(self._read(at, begin))
             at = end
@@ -360,8 +360,8 @@ class Surroundings:
         ends = None if self._thinks is None else self._thinks.end_of(self._read, reasoning)
         if ends is None:
             return None
-        known, searched, closed_at, own = self._closer_of
-        if known is not reasoning:
+        last_reasoning, searched, closed_at, own = self._closer_of
+        if last_reasoning is not reasoning:
             searched, closed_at, own = reasoning.span[1], -1, None
         if closed_at < 0 and searched < start:
             if (closer := self._closer_in(ends, self._read(searched, start))) is not None:

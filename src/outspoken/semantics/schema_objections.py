@@ -63,9 +63,13 @@ def misfits(tools: Tools, name: str, arguments: Mapping[str, Any], told: Collect
     if holder is not None:
         from outspoken.results.typed_calls import problems  # which tools without types do not need
 
-        found = problems(name, arguments, holder.type)
-        known = [[key] for key in told]
-        reasons = [f"{path}: {why}".removeprefix(": ") for path, why in found if path.split("/")[1:2] not in known]
+        misfit_reasons = problems(name, arguments, holder.type)
+        told_paths = [[key] for key in told]
+        reasons = [
+            f"{path}: {why}".removeprefix(": ")
+            for path, why in misfit_reasons
+            if path.split("/")[1:2] not in told_paths
+        ]
         if reasons:
             yield Objection("type-mismatch", f"the arguments of `{name}` do not fit it: {'; '.join(reasons)}")
 

@@ -175,10 +175,10 @@ class Settled:
             self._report("needs-exact", message, call.span, "error", "called here")
         else:
             self._report(code, f"the {_named(call)} stands {where}", call.span, "warning", "called here")
-        made = weakened(call, "invalid" if name in self._exact else "repaired")
-        self._keep(made)
-        if STATUSES.index(made.status) > STATUSES.index(self.lowest):
-            self.lowest = made.status
+        weak_call = weakened(call, "invalid" if name in self._exact else "repaired")
+        self._keep(weak_call)
+        if STATUSES.index(weak_call.status) > STATUSES.index(self.lowest):
+            self.lowest = weak_call.status
 
     def _add_rest(self, segment: Any, start: int) -> None:
         """Add what a segment holds from an offset on: it is text."""

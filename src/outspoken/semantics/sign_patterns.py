@@ -21,15 +21,15 @@ _BEFORE_BRACKET = re.compile(f"[^{re.escape(BRACKETS)}]*")
 
 def sign_patterns(automata: Iterable[tuple[str, Automaton]]) -> list[str]:
     """The patterns of the signs of calls in formats, and of what closes their reasoning, one for each bracket."""
-    found, wide = set[str](), set[str]()
+    beginnings, wide = set[str](), set[str]()
     for _, automaton in automata:
         thinks = think_markers(automaton)
         closers = [thinks.closer.pattern] if thinks is not None and not thinks.is_shared else []
         for bare in [without_conditions(regex) for regex in [*_distinct_openers(automaton), *closers]]:
-            found |= {_BEFORE_BRACKET.sub("", text, count=1).rstrip() for text in _beginnings(bare)}
+            beginnings |= {_BEFORE_BRACKET.sub("", text, count=1).rstrip() for text in _beginnings(bare)}
             wide |= {bare} if _is_wide(bare) else set()
-    long = {text for text in found if len(text) >= _SHORTEST_SIGN}
-    signs = {text for text in long if not any(text != one and one in text for one in long)}
+    long = {text for text in beginnings if len(text) >= _SHORTEST_SIGN}
+    signs = {text for text in long if not any(text != shorter and shorter in text for shorter in long)}
     patterns: list[str] = []
     for bracket in BRACKETS:
         rests = {text[1:] for text in signs if text[0] == bracket}

@@ -147,11 +147,11 @@ def call_openers(automaton: Automaton, tokens: tuple[str, ...]) -> CallOpeners |
             waiting += plain.get(config, ())
     if automaton.start in before_call:
         return None
-    found = [step.terminal for step in marked if _begins_call(step) or step.target in before_call]
-    forms = {form for terminal in found for form in written_forms(terminal)}
+    terminals = [step.terminal for step in marked if _begins_call(step) or step.target in before_call]
+    forms = {form for terminal in terminals for form in written_forms(terminal)}
     used = _any_of([*forms, *[token for token in tokens if any(token in form for form in forms)]])
     others = _any_of({*opening_forms(automaton)} - closing_forms(automaton))
-    patterns = dict.fromkeys(terminal.regex for terminal in found)
+    patterns = dict.fromkeys(terminal.regex for terminal in terminals)
     return CallOpeners(tuple(map(re.compile, patterns)), re.compile(rf"(?:{used})(?:{others}|[\s\[{{(\"'`])*\Z"))
 
 
@@ -178,8 +178,8 @@ def shown(value: Any) -> Any:
         return type(value)(map(shown, value))
     if not isinstance(value, BaseModel) and not is_dataclass(value):
         return value
-    made: Any = copy(value)
-    fields: dict[str, Any] | None = getattr(made, "__dict__", None)
+    revealed: Any = copy(value)
+    fields: dict[str, Any] | None = getattr(revealed, "__dict__", None)
     if fields is not None:
         fields.update(shown(fields))
-    return made
+    return revealed

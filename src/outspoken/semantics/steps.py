@@ -22,7 +22,7 @@ Part = Literal["all", "before", "after"]
 BLANK = " \t\r\n\f"
 
 
-class Step(NamedTuple):
+class RecoveryStep(NamedTuple):
     """What was read from `start` to `end`, and the edits that this took.
 
     `transition` is None if the text was dropped. `value` and `value_text` are those of an embedded value; if it has
@@ -44,7 +44,7 @@ class Step(NamedTuple):
         """Was the marker of this step missing?"""
         return bool(self.edits) and not self.text and self.edits[0].code == "missing-marker"
 
-    def moved(self, by: int) -> Step:
+    def moved(self, by: int) -> RecoveryStep:
         """The step with other offsets."""
         edits = tuple([e._replace(start=e.start + by, end=e.end + by) for e in self.edits])
         return self._replace(start=self.start + by, end=self.end + by, edits=edits)
@@ -76,7 +76,7 @@ def carry_out(builder: Builder, transition: Transition, place: Place, base: int 
         function(builder, arg, place, group, base)
 
 
-def apply_step(builder: Builder, step: Step, free: FreeText | None) -> None:
+def apply_step(builder: Builder, step: RecoveryStep, free: FreeText | None) -> None:
     """Carry out a step. `free` is its free text, if it is that."""
     transition, recorder, output = step.transition, builder.recorder, builder.output
     recorder.edits += step.edits if transition is None else _new_edits(transition, step.edits)

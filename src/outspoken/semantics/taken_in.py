@@ -89,7 +89,9 @@ def _places(marks: ArgumentMarks, name: str, text: str, *, on_lines: bool) -> It
         is_named, is_line = not marks.behind.isdisjoint(signs), on_lines and text[at - 1 : at] == "\n"
         lacks_opener = is_line and signs <= marks.behind and len(match[1].strip()) > 1
         is_open = is_named or match[1][:2].isspace()
-        if lacks_opener or (is_open and any(_is_before(one, text, at, is_named=is_named) for one in marks.openers)):
+        if lacks_opener or (
+            is_open and any(_is_before(opener, text, at, is_named=is_named) for opener in marks.openers)
+        ):
             yield at
 
 
@@ -135,8 +137,8 @@ def _is_before(opener: str, text: str, at: int, *, is_named: bool) -> bool:
     if is_word:
         word = "".join(filter(str.isalpha, (text[max(at - len(opener) - 6, 0) : at].split() or [""])[-1]))
         return word == opener or (is_named and 2 * len({*word.lower()} & {*opener.lower()}) >= len(opener))
-    found = _PUNCTUATION_BEFORE.search(text, max(at - 3, 0), at)
-    return found is not None and not set(found[0]).isdisjoint(opener)
+    sign_match = _PUNCTUATION_BEFORE.search(text, max(at - 3, 0), at)
+    return sign_match is not None and not set(sign_match[0]).isdisjoint(opener)
 
 
 def _is_nearly(opener: str, text: str) -> bool:
@@ -180,7 +182,7 @@ class BareValues(NamedTuple):
         is_short, size = is_missing and len(marker) < SHORT_MARKER, len(marker) + _REST
         before, behind = text(max(edit.start - _FAR, 0), edit.start), text(edit.end, self.end)[:size]
         stop = edit.start - len(before) + len(before.rstrip())
-        behind = behind[: min([at for one in self.closers if (at := behind.find(one)) >= 0], default=size)]
+        behind = behind[: min([at for closer in self.closers if (at := behind.find(closer)) >= 0], default=size)]
         ends = (is_short or marker in self.closers) and _ends_in_part(
             _behind_opener(before.rstrip(), self.openers), marker
         )
@@ -244,7 +246,7 @@ def _ends_in_part(text: str, marker: str) -> bool:
     if closing is not None and re.search(rf"<{closing[1]}[\s>]", text):
         return False
     tags = _LAST_TAGS.findall(text, max(len(text) - len(marker) - _REST, 0))
-    if any(len(one) >= SHORT_MARKER and set(one).issubset(marker) for one in tags):
+    if any(len(whole_tag) >= SHORT_MARKER and set(whole_tag).issubset(marker) for whole_tag in tags):
         return True
     if tag is None and not marker[-1].isalnum() and text.endswith(marker[-3:]):
         return True

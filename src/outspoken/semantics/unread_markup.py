@@ -98,13 +98,13 @@ def written_markers(tables: Tables) -> list[str]:
     within = [tables.states[action][name] for action in opened for name in reasoning if name in tables.states[action]]
     thoughts = {name for name, action in shifts if action in opened}
     thoughts |= {name for state in within for name, action in tables.states[state].items() if action >= 0}
-    known = [tables.terminals[name] for name in thoughts if name in tables.terminals]
-    of_thoughts = {written for terminal in known for written in all_forms(terminal)}
-    found = [t for t in tables.terminals.values() if t.short.startswith("_") and t.name not in thoughts]
+    thought_terminals = [tables.terminals[name] for name in thoughts if name in tables.terminals]
+    of_thoughts = {written for terminal in thought_terminals for written in all_forms(terminal)}
+    terminals = [t for t in tables.terminals.values() if t.short.startswith("_") and t.name not in thoughts]
     names = [] if _reports_mentions(tables) else [t for t in tables.terminals.values() if t.short == "PAYLOAD_NAME"]
     payloads = [f"{name.strip()}:" for t in names for name in spellings(without_conditions(t.regex))]
     keys = {key for words in tables.header.actions for key in _ACTION_KEY.findall(words)}
-    markers = [w for terminal in found for w in all_forms(terminal) if w not in of_thoughts]
+    markers = [w for terminal in terminals for w in all_forms(terminal) if w not in of_thoughts]
     return [*markers, *payloads, *[f'"{key}":' for key in sorted(keys)]]
 
 
@@ -132,18 +132,18 @@ def line_openers(automaton: Automaton) -> list[str]:
 
 def near_openers_of(automaton: Automaton) -> list[str]:
     """The patterns of opening markers with a mistake that end text or reasoning."""
-    found: dict[str, None] = {}
+    near_openers: dict[str, None] = {}
     waiting, seen = [automaton.start], {automaton.start}
     for config in waiting:
         free = config.free
         if free is not None and free.terminal.short in ("REASONING", "TEXT"):
-            found |= dict.fromkeys([step.terminal.regex for step in free.target.markers if step.inserted])
+            near_openers |= dict.fromkeys([step.terminal.regex for step in free.target.markers if step.inserted])
         for step in [*([free] if free is not None else []), *config.markers]:
             begins_call = any(op == "begin" and not CALLS.isdisjoint(kinds.split()) for op, kinds in step.after)
             if step.target not in seen and not begins_call and not step.inserted and len(seen) < _MAX_CONFIGS:
                 seen.add(step.target)
                 waiting.append(step.target)
-    return list(found)
+    return list(near_openers)
 
 
 def action_names(tables: Tables) -> list[str]:
@@ -172,13 +172,13 @@ def bare_openers(segments: Iterable[Segment], tables: Tables | None) -> list[Fou
     texts = [s for s in segments if type(s) is Text and s.text.rstrip(_ENDS)[-1:] in ("}", "]")]
     if tables is None:
         places = [(t, at) for t in texts for kind in (_OBJECT, _FIRST_KEY) if (at := kind.search(t.text)) is not None]
-        found = [(text, at) for text, at in places if _is_damaged(text, at)]
-        found += [(text, at) for text in texts if (at := _PAYLOAD.search(text.text)) is not None]
-        found += [(s, at) for s in segments if type(s) is Text and (at := _TITLED_FENCE.search(s.text)) is not None]
-        return [FoundMarkup(at.start(1), at.end(1), at[1]).moved(text.span[0]) for text, at in found]
+        openers = [(text, at) for text, at in places if _is_damaged(text, at)]
+        openers += [(text, at) for text in texts if (at := _PAYLOAD.search(text.text)) is not None]
+        openers += [(s, at) for s in segments if type(s) is Text and (at := _TITLED_FENCE.search(s.text)) is not None]
+        return [FoundMarkup(at.start(1), at.end(1), at[1]).moved(text.span[0]) for text, at in openers]
     patterns = bare_patterns(tables) if texts else []
-    found = [(text.span[0], pattern.search(text.text)) for text in texts for pattern in patterns]
-    return [FoundMarkup(begun + at.start(1), begun + at.end(1), at[1]) for begun, at in found if at is not None]
+    openers = [(text.span[0], pattern.search(text.text)) for text in texts for pattern in patterns]
+    return [FoundMarkup(begun + at.start(1), begun + at.end(1), at[1]) for begun, at in openers if at is not None]
 
 
 def _is_damaged(text: Text, bracket: re.Match[str]) -> bool:
@@ -227,7 +227,7 @@ def unread_markup(
     It is a warning, or a note if the text is prose about markup. `refused` are opening markers, by their offsets in the
     response, behind which no format could read a segment. What is in one of the `reported` spans has a diagnostic.
     """
-    found: list[PendingDiagnostic] = []
+    diagnostics: list[PendingDiagnostic] = []
     before: Segment | None = None
     for segment, following in zip_longest(segments, segments[1:]):
         call, before = before, segment
@@ -236,11 +236,13 @@ def unread_markup(
             line = search.line_in(segment.text, leads_on=leads_on) if segment.status == "ok" else ""
             if line:
                 message = f"this looks like the marker {line!r}, but no call could be read here, so it stays reasoning"
-                found.append(PendingDiagnostic("unread-markup", message, segment.span, "note", format, "reasoning"))
+                diagnostics.append(
+                    PendingDiagnostic("unread-markup", message, segment.span, "note", format, "reasoning")
+                )
         lead = call.text if type(call) is Text else ""
         if type(segment) is JsonValue and tools is not None and (name := _tool_meant(segment.value, lead, tools)):
             message = f"this names the tool `{name}`, but no call could be read here, so it stays data"
-            found.append(PendingDiagnostic("unread-markup", message, segment.span, "warning", format, "data"))
+            diagnostics.append(PendingDiagnostic("unread-markup", message, segment.span, "warning", format, "data"))
         if type(segment) is not Text:
             continue
         text, begun = segment.text, segment.span[0]
@@ -248,7 +250,7 @@ def unread_markup(
             name = call.name if isinstance(call, ToolCall) else getattr(call, "type", call.kind)
             message = f"this looks like more arguments of `{name}`, but the call has ended, so it stays text"
             span = (begun, begun + 1)
-            found.append(PendingDiagnostic("unread-markup", message, span, "warning", format, "text"))
+            diagnostics.append(PendingDiagnostic("unread-markup", message, span, "warning", format, "text"))
             continue
         markers = [*search.find(text)] or search.find_escaped(text) if search is not None else []
         markers = markers or [m.moved(-begun) for m in refused if begun <= m.start and m.end <= segment.span[1]]
@@ -270,8 +272,8 @@ def unread_markup(
         span = (begun + start, begun + end)
         notes = (f"{len(markers) - 1} more in the same text",) if len(markers) > 1 else ()
         severity = "warning" if likely or (called and not is_mentioned) else "note"
-        found.append(PendingDiagnostic("unread-markup", message, span, severity, format, "text", notes))
-    return found
+        diagnostics.append(PendingDiagnostic("unread-markup", message, span, severity, format, "text", notes))
+    return diagnostics
 
 
 def _find_call(
@@ -309,7 +311,7 @@ def actions_in_data(
 
     `search` finds the keys of the format that was detected, if one was.
     """
-    found: list[PendingDiagnostic] = []
+    diagnostics: list[PendingDiagnostic] = []
     lead = ""
     for data in segments:
         before, lead = lead, data.text if type(data) is Text else ""
@@ -317,8 +319,8 @@ def actions_in_data(
             continue
         if key := action_key_in(data.value, before) or _action_marker_in(data.raw, search):
             message = f"this seems to have the key `{key}` of actions, but none could be read here, so it stays data"
-            found.append(PendingDiagnostic("unread-markup", message, data.span, "warning", format, "data"))
-    return found
+            diagnostics.append(PendingDiagnostic("unread-markup", message, data.span, "warning", format, "data"))
+    return diagnostics
 
 
 def _action_marker_in(raw: str, search: MarkupSearch | None) -> str:

@@ -82,14 +82,16 @@ def verdict_on(
     context, is_repaired = state.context, bool(state.recorder.edits)
     if not is_repaired and _is_clear(state, node, name, arguments, end):
         return [], False
-    found = of_request(state, node, name, arguments, end)
-    found += of_text(state, node, name, arguments, end, is_unlike=is_unlike(context.tools, name, arguments))
+    spoken_against = of_request(state, node, name, arguments, end)
+    spoken_against += of_text(state, node, name, arguments, end, is_unlike=is_unlike(context.tools, name, arguments))
     check = context.settings.schema_check
     if context.tools is not None and check != "off":
-        found += objections(context.tools, name, arguments, is_repaired=is_repaired)
-    if node.odd_key and any(one.key == node.odd_key for one in found):
-        found.insert(0, _odd(node.odd_key))
-    return found, bool(found) and (is_repaired or found[0].code in _REFUSED or check == "refuse")
+        spoken_against += objections(context.tools, name, arguments, is_repaired=is_repaired)
+    if node.odd_key and any(objection.key == node.odd_key for objection in spoken_against):
+        spoken_against.insert(0, _odd(node.odd_key))
+    return spoken_against, bool(spoken_against) and (
+        is_repaired or spoken_against[0].code in _REFUSED or check == "refuse"
+    )
 
 
 def _odd(key: str) -> Objection:
@@ -125,7 +127,7 @@ def _is_clear(state: ReplyState, node: OpenNode, name: str, arguments: dict[str,
 def of_request(state: ReplyState, node: OpenNode, name: str, arguments: dict[str, Any], end: int) -> list[Objection]:
     """What the request says against a call: its messages hold it, or its tool wants more evidence."""
     context = state.context
-    found: list[Objection] = []
+    refusals: list[Objection] = []
     if context.echoes is not None:
         start, edits = max(node.start, 0), state.recorder.edits
         markup = state.source.slice(start, end)
@@ -139,17 +141,17 @@ def of_request(state: ReplyState, node: OpenNode, name: str, arguments: dict[str
         number = next((place for place in numbers if place is not None), None)
         if number is not None:
             message = f"the call of `{name}` stands in message {number}, which the model had read"
-            found.append(Objection("echoed-call", message))
+            refusals.append(Objection("echoed-call", message))
     special = state.special
     if context.exact or special is not None:
         is_marked = _is_marked(state, node)
         state.marked_end = end if is_marked else -1
         if special is not None and (why := _of_tokens(state, node, special, is_marked=is_marked)):
-            found.append(Objection("plain-marker", f"the call of `{name}` {why}"))
+            refusals.append(Objection("plain-marker", f"the call of `{name}` {why}"))
         if name in context.exact and (state.recorder.edits or not is_marked):
             why = "this one was repaired" if state.recorder.edits else "this one has no markers"
-            found.append(Objection("needs-exact", f"`{name}` runs only if its call is exact, and {why}"))
-    return found
+            refusals.append(Objection("needs-exact", f"`{name}` runs only if its call is exact, and {why}"))
+    return refusals
 
 
 def _of_tokens(state: ReplyState, node: OpenNode, special: SpecialText, *, is_marked: bool) -> str:
@@ -173,40 +175,40 @@ def of_text(
     is_action: bool = False,
 ) -> list[Objection]:
     """What the text of a call says against it, which has other arguments than its schema if it `is_unlike` that."""
-    found: list[Objection] = []
+    doubts: list[Objection] = []
     text = "".join(node.parts or ())
     if has_more_keys(text, len(arguments)) and (repeated := repeated_keys(text, contradict=True)):
-        found.append(Objection("repeated-argument", f"the argument `{repeated[0]}` is given twice, with two values"))
+        doubts.append(Objection("repeated-argument", f"the argument `{repeated[0]}` is given twice, with two values"))
     tools = state.context.tools
-    known = (None, name, *tools.facts(name).properties) if tools is not None and name in tools else ()
+    argument_names = (None, name, *tools.facts(name).properties) if tools is not None and name in tools else ()
     is_call = not (is_action or "payload" in node.kinds)
-    if is_call and (odd := odd_name(arguments)) not in (known or (None,)):
-        code = "unnamed-argument" if known else "unknown-argument"
-        found.append(Objection(code, f"{shown(odd or '')} is no name: it is empty, or has a sign at its edge"))
+    if is_call and (odd := odd_name(arguments)) not in (argument_names or (None,)):
+        code = "unnamed-argument" if argument_names else "unknown-argument"
+        doubts.append(Objection(code, f"{shown(odd or '')} is no name: it is empty, or has a sign at its edge"))
     if is_call and (tools is None or name not in tools):
-        found += _of_name(state, name)
+        doubts += _of_name(state, name)
     if is_declaration(tools, name, arguments):
-        found.append(Objection("unproven", f"this declares `{name}`: its arguments are a schema"))
+        doubts.append(Objection("unproven", f"this declares `{name}`: its arguments are a schema"))
     start, read = max(node.start, 0), state.source.slice
     why = "" if "payload" in node.kinds else _of_python(state, name, arguments, read(start, end), is_call=is_call)
     if why and has_terminal(registry.automaton(state.header.format), "PYTHON_VALUE"):
-        found.append(Objection("unproven", why))
+        doubts.append(Objection("unproven", why))
     if absent := required_absent(tools, name, arguments):
-        found += _of_absent(state, arguments, absent, read(start, end), node.left_out)
+        doubts += _of_absent(state, arguments, absent, read(start, end), node.left_out)
     if ("\ufffd" in text or "\\u" in text) and loses_character(arguments, read(start, end)):
-        found.append(Objection("lone-surrogate", "a string of the arguments holds half a character"))
+        doubts.append(Objection("lone-surrogate", "a string of the arguments holds half a character"))
     if text and not node.keyed and loses_path(text):
-        found.append(Objection("lost-path", "a path in the arguments is written with single backslashes"))
+        doubts.append(Objection("lost-path", "a path in the arguments is written with single backslashes"))
     if holds_markup(state, node, name, arguments, is_unlike=is_unlike, is_call=is_call, is_action=is_action):
-        found.append(Objection("unproven", "a value holds markup that may belong to the call"))
+        doubts.append(Objection("unproven", "a value holds markup that may belong to the call"))
     if is_action and node.ends_by_chance and (key := _may_run_over(state, arguments)):
-        found.append(Objection("unproven", f"the value of `{key}` may end before its last bracket", key))
-    found += _of_shapes(state, node, name, arguments, is_unlike=is_unlike)
+        doubts.append(Objection("unproven", f"the value of `{key}` may end before its last bracket", key))
+    doubts += _of_shapes(state, node, name, arguments, is_unlike=is_unlike)
     if not _is_opened(state, node) and begins_in_value(state, node):
         state.cut_value = CutValue(end, is_empty=True, has_begun=True)
-        found.append(Objection("unproven", "the call begins inside a value of another one, which may hold it"))
-    found += _of_repairs(state, node, name, arguments, end, is_action=is_action)
-    return found
+        doubts.append(Objection("unproven", "the call begins inside a value of another one, which may hold it"))
+    doubts += _of_repairs(state, node, name, arguments, end, is_action=is_action)
+    return doubts
 
 
 def _of_name(state: ReplyState, name: str) -> Iterator[Objection]:
@@ -246,7 +248,7 @@ def _of_absent(
     texts = {key: value for key, value in arguments.items() if value.__class__ is str}
     automaton = registry.automaton(state.header.format)
     holds = [holds_key, holds_line] if has_terminal(automaton, "ARG_VALUE") else [holds_key]
-    if key := next((key for key, text in texts.items() if any(one(text, absent) for one in holds)), ""):
+    if key := next((key for key, text in texts.items() if any(holds_any(text, absent) for holds_any in holds)), ""):
         yield Objection("unproven", f"the value of `{key}` seems to hold another argument", key)
     if loses_argument(written) and has_terminal(automaton, "PYTHON_VALUE"):
         yield Objection("unproven", f"the argument `{next(iter(absent))}` may be lost beside a comma or a string")

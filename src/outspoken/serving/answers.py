@@ -93,11 +93,11 @@ class JsonAnswer:
             changed["segments"] = [*others, Text(text=answer, span=(at, len(reply.raw)))]
             changed["repairs"] = [*reply.repairs, *reading.repairs]
             changed["status"] = max(reply.status, "repaired" if reading.repairs else "ok", key=STATUSES.index)
-        found = [*reply.diagnostics, *reading.diagnostics]
+        diagnostics = [*reply.diagnostics, *reading.diagnostics]
         if not is_valid:
             self.retry = reading.retry
             end = len(reply.raw)
             message = "the answer is not the JSON that was asked for"
             problem = PendingDiagnostic("invalid-answer", message, (end, end), "error", None)
-            found += place_diagnostics([problem], reply.raw)
-        return reply.model_copy(update={**changed, "diagnostics": found})
+            diagnostics += place_diagnostics([problem], reply.raw)
+        return reply.model_copy(update={**changed, "diagnostics": diagnostics})

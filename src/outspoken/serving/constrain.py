@@ -31,20 +31,20 @@ def constrain_request(settings: ServerSettings, body: bytes, request: dict[str, 
     if settings.constrain is None or not request.get("tools"):
         return body, []
     try:
-        made = _constraint_of(settings, request)
-        fields: dict[str, Any] = getattr(made, f"to_{settings.constrain}")()
+        request_constraint = _constraint_of(settings, request)
+        fields: dict[str, Any] = getattr(request_constraint, f"to_{settings.constrain}")()
     except (OutspokenError, ValueError) as error:
         problem = " ".join(str(error).split())
         if settings.constrain_strict:
             raise HttpError(400, f"the response cannot be constrained: {problem}", "no_constraint") from error
         _LOG.warning("a request is passed on without a constraint: %s", problem)
         return body, _header(f"none; {problem}")
-    for warning in made.warnings:
+    for warning in request_constraint.warnings:
         _LOG.warning("a constraint does not enforce everything: %s", warning)
     if settings.constrain == "sglang":
         # with "none", the tools would not be in the prompt; with others, the server constrains calls itself
         fields["tool_choice"] = "none" if request.get("tool_choice") == "none" else "auto"
-    return write_object({**request, **fields}), _header(f"applied; warnings={len(made.warnings)}")
+    return write_object({**request, **fields}), _header(f"applied; warnings={len(request_constraint.warnings)}")
 
 
 def _header(text: str) -> Headers:

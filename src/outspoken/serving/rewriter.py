@@ -84,10 +84,10 @@ class Rewriter(ABC):
             return self.request
         listed, action_tool = cast("list[Any]", messages), self.settings.action_tool
         try:
-            made = render_history(listed, self._format, tools=tools, action_tool=action_tool)
+            rendered = render_history(listed, self._format, tools=tools, action_tool=action_tool)
         except (RenderError, TypeError) as error:
             raise HttpError(400, str(error), "history_not_rendered", "messages") from error
-        return {**self.request, "messages": made}
+        return {**self.request, "messages": rendered}
 
     def source(self) -> tuple[ProviderStream, JsonAnswer | None]:
         """Return a reader of a response, and what reads its text as the JSON that the request wants, if it does."""

@@ -22,7 +22,7 @@ from outspoken.semantics.handlers import Place
 from outspoken.semantics.said_signs import Bare
 from outspoken.semantics.settle import Settled
 from outspoken.semantics.state import Context, ReplyState
-from outspoken.semantics.steps import FreeText, Step, apply_step, begin_text, carry_out, schema_of
+from outspoken.semantics.steps import FreeText, RecoveryStep, apply_step, begin_text, carry_out, schema_of
 from outspoken.semantics.think_markers import think_markers
 
 
@@ -132,8 +132,8 @@ class SegmentTransformer(Transformer[Token, Any]):
         source: TreeSource | None = getattr(tree.meta, "source", None)
         if source is None:
             raise ValueError("the tree is not from `parse_tree`: its `meta` has no `source`")
-        made: Any = super().transform(tree)
-        steps: TreeSteps = made or []
+        transformed: Any = super().transform(tree)
+        steps: TreeSteps = transformed or []
         builder = Builder(ReplyState(source.context, None))
         builder.source.slice = source.slice
         _Run(builder, source).apply([(step.token, step.operations) for step in steps if step.token is not None])
@@ -175,7 +175,7 @@ class _Run:
     def _apply(self, token: Token, operations: Operations, *, is_last: bool) -> None:
         """Carry out a step as the engine does: what it does with the token, and what follows later."""
         role, start, end = token.type, token.start_pos or 0, token.end_pos or 0
-        step = Step(None, start, end, str(token), is_text=role in FREE_TEXT)
+        step = RecoveryStep(None, start, end, str(token), is_text=role in FREE_TEXT)
         free = FreeText("", start, end)
         if step.is_text:
             leads = begin_text(self._builder, role, start, self._trims, after_marker=self._after_marker)
@@ -186,18 +186,18 @@ class _Run:
         terminal, target = self._terminals[role], self._source.automaton.start
         if role in EMBEDDED_VALUES:
             step = self._with_value(step, Transition(terminal, target, (), operations, 0))
-        known = self._source.facts.get(TokenPlace(role, start, end))
-        if known is None:
+        fact = self._source.facts.get(TokenPlace(role, start, end))
+        if fact is None:
             apply_step(self._builder, step._replace(transition=Transition(terminal, target, (), operations, 0)), free)
             return
         ends_at = [at for at, (name, _) in enumerate(operations) if name == "end"]
-        first = ends_at[-known.late :][0] if ends_at and known.late else len(operations)
-        now = (*((("markup", ""),) if known.is_lone else ()), *operations[:first])
-        later = (*operations[first:], *((("markup", ""),) if known.is_structure else ()))
-        apply_step(self._builder, step._replace(transition=Transition(terminal, known.target, (), now, 0)), free)
-        carry_out(self._builder, Transition(terminal, known.target, (), later, 0), Place(known.end, known.end))
+        first = ends_at[-fact.late :][0] if ends_at and fact.late else len(operations)
+        now = (*((("markup", ""),) if fact.is_lone else ()), *operations[:first])
+        later = (*operations[first:], *((("markup", ""),) if fact.is_structure else ()))
+        apply_step(self._builder, step._replace(transition=Transition(terminal, fact.target, (), now, 0)), free)
+        carry_out(self._builder, Transition(terminal, fact.target, (), later, 0), Place(fact.end, fact.end))
 
-    def _with_value(self, step: Step, transition: Transition) -> Step:
+    def _with_value(self, step: RecoveryStep, transition: Transition) -> RecoveryStep:
         """The step of an embedded value with its value."""
         depth, short = self._builder.context.settings.max_depth, transition.terminal.short
         text, at = self._source.text, step.start
@@ -206,7 +206,7 @@ class _Run:
         for terminal in self._source.automaton.tables.terminals.values():
             if terminal.short == short:  # a grammar may have several, with other marks
                 notation = notation_of(terminal)
-                found = notation.read_at(text, at, depth, True, schema_of(self._builder, transition, notation))
-                if found is not None and found[1] == at + len(step.text):
-                    return step._replace(value=found[0], value_text=found[2])
+                reading = notation.read_at(text, at, depth, True, schema_of(self._builder, transition, notation))
+                if reading is not None and reading[1] == at + len(step.text):
+                    return step._replace(value=reading[0], value_text=reading[2])
         raise ValueError(f"the token {step.text!r} is no {short}")

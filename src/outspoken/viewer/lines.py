@@ -16,7 +16,7 @@ from outspoken.results.snippet import visible
 if TYPE_CHECKING:
     from outspoken.parsing.inspection import Candidate
 
-    from .steps import Step
+    from .steps import ViewStep
     from .view import Node, View
 
 #: A style and a text.
@@ -118,11 +118,11 @@ def _branches(view: View, nodes: list[Node | int], margin: str) -> Iterator[Line
         yield from _branches(view, node.children, f"{margin}  ")
 
 
-def _token(view: View, token: Step) -> str:
+def _token(view: View, token: ViewStep) -> str:
     return f"{token.name} {token.start}-{token.end} {one_line(view.text.slice(token.start, token.end))}".lstrip()
 
 
-def _style(token: Step) -> str:
+def _style(token: ViewStep) -> str:
     short = token.transition.terminal.short if token.transition else ""
     return _STYLES.get(short) or _STYLES.get(token.kind, "")
 

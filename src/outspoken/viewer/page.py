@@ -21,7 +21,7 @@ from outspoken.results.events import Event
 from outspoken.results.printing import one_line, several_lines
 
 from .lines import segment_title, segment_value
-from .steps import Step
+from .steps import ViewStep
 from .view import Moment, Node, View
 
 #: A page of `show --html` shows at most this many characters.
@@ -129,9 +129,9 @@ def view_data(view: View) -> dict[str, Any]:
     }
 
 
-def _token(token: Step, number: int, view: View) -> dict[str, Any]:
+def _token(token: ViewStep, number: int, view: View) -> dict[str, Any]:
     terminal = token.transition.terminal if token.transition else None
-    found: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "name": terminal.short if terminal else "",
         "kind": token.kind,
         "start": token.start,
@@ -144,10 +144,10 @@ def _token(token: Step, number: int, view: View) -> dict[str, Any]:
         "rules": view.rules.get(number, ()),
     }
     if token.start < 0:
-        found["text"] = view.text.slice(token.start, token.end)
+        fields["text"] = view.text.slice(token.start, token.end)
     if token.mark == "missing" and terminal:
-        found["missing"] = terminal.canonical
-    return found
+        fields["missing"] = terminal.canonical
+    return fields
 
 
 def _moment(moment: Moment, view: View) -> list[Any]:
@@ -192,7 +192,7 @@ def pieces(view: View) -> Iterator[tuple[int, int, int, int, int]]:
     tokens = [(t.start, t.end, n) for n, t in enumerate(view.tokens) if t.end >= 0]
     tokens = [(start, end, n) for start, end, n in tokens if end > max(start, 0) or view.tokens[n].mark == "missing"]
     segments = [segment.span for segment in view.reply.segments]
-    edges = {0, size, *[edge for one in (*tokens, *segments, *edits) for edge in one[:2]]}
+    edges = {0, size, *[edge for spanned in (*tokens, *segments, *edits) for edge in spanned[:2]]}
     edges |= {step.start for step in view.steps if step.kind == "refused"}
     marks = sorted(edge for edge in edges if 0 <= edge <= size)
     token = segment = edit = 0

@@ -15,7 +15,7 @@ from outspoken.results.diagnostics import PendingDiagnostic, place_diagnostics
 from outspoken.results.replies import Reply
 from outspoken.results.snippet import visible
 
-from .steps import Step
+from .steps import ViewStep
 
 #: A regular expression is shown up to here: one that is expected, and one whose conditions are not met.
 _LONGEST, _LONGEST_UNMET = 60, 200
@@ -110,7 +110,7 @@ _MOST = 8
 _TOKENS, _LONG = 4, 40
 
 
-def refusals(steps: list[Step], reply: Reply, name: str) -> list[str]:
+def refusals(steps: list[ViewStep], reply: Reply, name: str) -> list[str]:
     """The places where a grammar refused the text, those that no format reads, and openers that open nothing, drawn.
 
     `name` is the format that the text was read in, "" for none.
@@ -125,7 +125,7 @@ def refusals(steps: list[Step], reply: Reply, name: str) -> list[str]:
     return [diagnostic.frame() for diagnostic in place_diagnostics(notes, reply.raw)]
 
 
-def _refused(step: Step, before: list[Step], outcome: str, raw: str) -> PendingDiagnostic:
+def _refused(step: ViewStep, before: list[ViewStep], outcome: str, raw: str) -> PendingDiagnostic:
     config, value = step.config, step.transition
     if value is not None:
         message = f"`{value.terminal.short}` cannot be read on here"
@@ -145,7 +145,7 @@ def _refused(step: Step, before: list[Step], outcome: str, raw: str) -> PendingD
     )
 
 
-def _read(before: list[Step], raw: str) -> str:
+def _read(before: list[ViewStep], raw: str) -> str:
     """The last tokens that were read in the segment before a place."""
     tokens: list[str] = []
     for step in reversed(before):
@@ -159,20 +159,20 @@ def _read(before: list[Step], raw: str) -> str:
     return f"read before it: {', '.join(reversed(tokens))}" if tokens else ""
 
 
-def _tried(step: Step) -> PendingDiagnostic:
+def _tried(step: ViewStep) -> PendingDiagnostic:
     notes = [f"{name}: {_why(steps)}" for name, steps in step.trials] or ["too much was tried before this"]
     start = max(step.start, 0)
     message = "a marker stands here, and no format reads on from it"
     return PendingDiagnostic("unclaimed", message, (start, start + 1), "note", None, "", tuple(notes))
 
 
-def _why(steps: list[Step]) -> str:
+def _why(steps: list[ViewStep]) -> str:
     """Why a format did not read a segment."""
     step = next((step for step in steps if step.kind == "refused"), None)
     return f"refused at {step.start}; {_expected(step)}" if step is not None else "nothing but text is in it"
 
 
-def _expected(step: Step) -> str:
+def _expected(step: ViewStep) -> str:
     if step.transition is not None:
         return f"expected more of `{step.transition.terminal.short}`"
     config = described(step.config)
@@ -193,7 +193,7 @@ def _json_error(raw: str, begun: int) -> str:
     return ""
 
 
-def _outcome(behind: list[Step]) -> str:
+def _outcome(behind: list[ViewStep]) -> str:
     """What became of a refused segment."""
     step = next((step for step in behind if not step.is_token and step.kind not in ("tried", "chosen")), None)
     if step is None or step.kind == "refused":

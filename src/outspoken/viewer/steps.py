@@ -34,7 +34,7 @@ _EVENTS = {
 
 
 @dataclass(slots=True, eq=False)
-class Step:
+class ViewStep:
     """One step from `start` to `end` of the raw text, in a configuration: a token, or something that happened there.
 
     `kind` is one of `TOKEN_KINDS`, or an event: "refused", "recovered", "rejected", "text", "unread", "tried" or
@@ -51,7 +51,7 @@ class Step:
     edits: tuple[Edit, ...] = ()
     withdrawn: bool = False
     cost: int = 0
-    trials: tuple[tuple[str, list[Step]], ...] = ()
+    trials: tuple[tuple[str, list[ViewStep]], ...] = ()
 
     @property
     def is_token(self) -> bool:
@@ -89,23 +89,23 @@ class Text:
         """The text between two offsets."""
         return self._whole[max(start + self._shift, 0) : max(end + self._shift, 0)]
 
-    def repairs(self, step: Step) -> list[str]:
+    def repairs(self, step: ViewStep) -> list[str]:
         """The repairs of a token, each as what stands there and what is read."""
         return [f"{one_line(self.slice(e.start, e.end))} → {one_line(e.after)}" for e in step.edits]
 
 
-def steps_of(log: Iterable[ParseStep], text: Text, begins: int) -> list[Step]:
+def steps_of(log: Iterable[ParseStep], text: Text, begins: int) -> list[ViewStep]:
     """The steps of a parser whose text begins at an offset."""
-    reading = _Reading(text, begins)
+    reading = _LogReader(text, begins)
     reading.read(log)
     return reading.steps
 
 
-class _Reading:
+class _LogReader:
     """Turns what was logged into steps. `_end` is the offset behind the last token."""
 
     def __init__(self, text: Text, begins: int) -> None:
-        self.steps: list[Step] = []
+        self.steps: list[ViewStep] = []
         self._text, self._end = text, begins
         self._ended: ParseStep | None = None
 
@@ -137,11 +137,11 @@ class _Reading:
             self._try(step)
         else:
             begun = self._begun_value(step) if step.kind == "broken" else None
-            made = self._add("rejected" if step.kind == "rejected" else "refused", step, begun)
-            made.cost = step.path.cost if step.path else 0
+            refusal = self._add("rejected" if step.kind == "rejected" else "refused", step, begun)
+            refusal.cost = step.path.cost if step.path else 0
 
-    def _add(self, kind: str, step: ParseStep, transition: Transition | None = None) -> Step:
-        made = Step(kind, step.start, step.end, step.config, transition)
+    def _add(self, kind: str, step: ParseStep, transition: Transition | None = None) -> ViewStep:
+        made = ViewStep(kind, step.start, step.end, step.config, transition)
         self.steps.append(made)
         return made
 
@@ -154,7 +154,7 @@ class _Reading:
         mark: Mark = "",
         edits: tuple[Edit, ...] = (),
     ) -> None:
-        self.steps.append(Step(_kind(step), start, end, config, step, mark, edits))
+        self.steps.append(ViewStep(_kind(step), start, end, config, step, mark, edits))
         self._end = max(end, self._end)
 
     def _shift(
@@ -180,7 +180,7 @@ class _Reading:
     def _read_as_text(self, step: ParseStep) -> None:
         self._withdraw(max(step.start, 0))
         start = max(step.start, 0, self._end)
-        self.steps.append(Step("text", start, step.end, step.config))
+        self.steps.append(ViewStep("text", start, step.end, step.config))
         if step.config.free is not None and step.end > start:
             self._shift(step.config, step.config.free, start, step.end, "text")
         self._end = max(start, step.end)
@@ -188,7 +188,7 @@ class _Reading:
     def _give_up(self, config: Config, end: int, step: Transition | None = None, mark: Mark = "unread") -> None:
         """The text after the last token, or the end of `step`, is not read."""
         start, end = self._end, max(end, self._end)
-        self.steps.append(Step("unread", start, end, config))
+        self.steps.append(ViewStep("unread", start, end, config))
         self._token(config, step, start, end, mark)
 
     def _try(self, step: ParseStep) -> None:
@@ -246,7 +246,7 @@ def _mark(taken: RecoveryStep, edits: tuple[Edit, ...]) -> Mark:
     return "missing" if taken.is_missing else _MARKS.get(edits[0].code, "repaired")
 
 
-def _hand_out(edits: list[Edit], steps: list[Step]) -> None:
+def _hand_out(edits: list[Edit], steps: list[ViewStep]) -> None:
     """Give each repair of a value to the last token that begins before it."""
     for edit in sorted(edits, key=lambda e: e.start):
         step = next((s for s in reversed(steps) if s.start <= edit.start and s.end > s.start), None)

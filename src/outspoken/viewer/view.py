@@ -15,7 +15,7 @@ from outspoken.grammar.tables import Tables
 from outspoken.grammar.vocabulary import is_meaningful
 from outspoken.parsing.functions import parse
 from outspoken.parsing.options import ParserOptions, ReadOptions, read_options
-from outspoken.parsing.response_reader import Reading, ResponseReader
+from outspoken.parsing.response_reader import ActiveParser, ResponseReader
 from outspoken.parsing.session import SentEvents
 from outspoken.results.encoding import replace_surrogates
 from outspoken.results.events import Event, ToolCallDelta
@@ -23,7 +23,7 @@ from outspoken.results.replies import Reply
 from outspoken.results.snippet import visible
 
 from .refusals import Configs, refusals
-from .steps import Step, Text, steps_of
+from .steps import Text, ViewStep, steps_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -55,7 +55,7 @@ class View:
     reply: Reply
     size: int
     text: Text
-    steps: list[Step]
+    steps: list[ViewStep]
     begins: int
     moments: list[Moment]
     events: list[Event]
@@ -80,7 +80,7 @@ class View:
         return visible(f"{self.source}: {format_}, {self.reply.status}")
 
     @cached_property
-    def tokens(self) -> list[Step]:
+    def tokens(self) -> list[ViewStep]:
         """The tokens that were not withdrawn, in the order of the text."""
         return [step for step in self.steps if step.is_token and not step.withdrawn]
 
@@ -148,7 +148,7 @@ def show(
     shown = Text(replace_surrogates(prefix), reply.raw)
     steps = steps_of(log, shown, stream.begins)
     view = View(source, requested, reply, size, shown, steps, stream.begins, stream.moments, stream.events)
-    for config in [step.config for step in steps] + [place for one in view.moments for _, place in one.places]:
+    for config in [step.config for step in steps] + [place for moment in view.moments for _, place in moment.places]:
         view.configs.number(config)
     view.difference = [] if reply == whole else list(_difference(whole, reply))
     return view
@@ -192,7 +192,7 @@ class _Stream:
         places = tuple([(one.name, one.parser.state.config) for one in parsers])
         self.moments.append(Moment(arrived, max(held_from, 0), len(self.events), places))
 
-    def _held_from(self, one: Reading) -> int:
+    def _held_from(self, one: ActiveParser) -> int:
         """The offset from which on the text is in no event yet, except for markup."""
         if one.name and one.parser.builder.output.events:
             return one.start
@@ -253,7 +253,7 @@ class _Entry:
     nodes: list[Node | int]
 
 
-def tree(tokens: Iterable[Step]) -> list[Node | int]:
+def tree(tokens: Iterable[ViewStep]) -> list[Node | int]:
     """The rules and tokens outside of every rule but the start, in the order of the text."""
     parser = _Parser()
     for number, token in enumerate(tokens):
@@ -267,7 +267,7 @@ class _Parser:
         self._tables: Tables | None = None
         self._stack: list[_Entry] = []
 
-    def read(self, token: Step, number: int) -> None:
+    def read(self, token: ViewStep, number: int) -> None:
         """The next token. One that no rule has a place for stands in the rule that is open."""
         tables = token.config.automaton.tables
         if tables is not self._tables:

@@ -53,19 +53,19 @@ def findings(checkout: Checkout, name: str) -> list[Diagnostic]:
         file = CheckedFile.of(checkout, path)
         return [file.finding("no-text", file.top, f"`{file.shown}` is no text", "write it as UTF-8")]
     file = grammar.file
-    header, found = check_header(grammar)
-    found += check_grammar(grammar)
-    if header is not None and _UNREADABLE.isdisjoint([finding.code for finding in found]):
+    header, diagnostics = check_header(grammar)
+    diagnostics += check_grammar(grammar)
+    if header is not None and _UNREADABLE.isdisjoint([finding.code for finding in diagnostics]):
         try:
-            found += _in_use(grammar, header, registry.tables(name))
+            diagnostics += _in_use(grammar, header, registry.tables(name))
         except GrammarError as error:
-            if not found:
-                found.append(file.finding("grammar-refused", file.line(error.line), error.message, *error.helps))
+            if not diagnostics:
+                diagnostics.append(file.finding("grammar-refused", file.line(error.line), error.message, *error.helps))
         except Exception as error:  # the author sees the other findings all the same
             message = f"the check ended with {type(error).__name__}: {error}"
             helps = "mend the other findings first; if there are none, report the grammar as a mistake of the library"
-            found.append(file.finding("check-failed", file.top, message, helps))
-    return sorted(found, key=lambda finding: SEVERITIES.index(finding.severity))
+            diagnostics.append(file.finding("check-failed", file.top, message, helps))
+    return sorted(diagnostics, key=lambda finding: SEVERITIES.index(finding.severity))
 
 
 def _in_use(grammar: CheckedGrammar, header: Header, tables: Tables) -> list[Diagnostic]:
@@ -75,12 +75,12 @@ def _in_use(grammar: CheckedGrammar, header: Header, tables: Tables) -> list[Dia
         helps = "nested values are embedded values, which have their own scanner: `JSON_VALUE`, `PYTHON_VALUE`"
         message = "a rule nests in itself without end"
         return [grammar.file.finding("endless-nesting", grammar.file.top, message, helps)]
-    found = [*check_terminals(grammar, reader), *check_ends(grammar, reader)]
-    if any(finding.code == "no-owner" for finding in found):
-        return found  # a text that leads there cannot be read
-    found += check_example(grammar, header)
+    diagnostics = [*check_terminals(grammar, reader), *check_ends(grammar, reader)]
+    if any(finding.code == "no-owner" for finding in diagnostics):
+        return diagnostics  # a text that leads there cannot be read
+    diagnostics += check_example(grammar, header)
     cases, wrong = check_corpus(grammar)
-    return [*found, *wrong, *check_detection(grammar, header, cases), *check_writing(grammar, header)]
+    return [*diagnostics, *wrong, *check_detection(grammar, header, cases), *check_writing(grammar, header)]
 
 
 def _nests(automaton: Automaton) -> bool:
@@ -100,25 +100,25 @@ def _nests(automaton: Automaton) -> bool:
 def shared_findings(checkout: Checkout) -> list[Diagnostic]:
     """The problems of shared files, and files in the wrong place."""
     paths = sorted((checkout.grammars / "shared").glob("*.lark"))
-    known = {*paths, *[checkout.grammar(name) for name in checkout.names()]}
-    found: list[Diagnostic] = []
+    expected_paths = {*paths, *[checkout.grammar(name) for name in checkout.names()]}
+    diagnostics: list[Diagnostic] = []
     for path in sorted(checkout.grammars.rglob("*.lark")):
         file = CheckedFile.of(checkout, path)
-        if path not in known:
+        if path not in expected_paths:
             helps = "grammars lie in `grammars`, what they import in `grammars/shared`"
-            found.append(file.finding("other-file", file.top, "this grammar has no place here", helps))
+            diagnostics.append(file.finding("other-file", file.top, "this grammar has no place here", helps))
         elif path in paths and path.stem in BANNED:
             message = f"a grammar cannot be called `{path.stem}`: Lark has its own"
-            found.append(file.finding("banned-name", file.top, message, "name it after what is in it"))
-    everything = [Source.of(path) for path in sorted(known)]
+            diagnostics.append(file.finding("banned-name", file.top, message, "name it after what is in it"))
+    everything = [Source.of(path) for path in sorted(expected_paths)]
     for path in paths:
         grammar = CheckedGrammar(checkout, Source.of(path))
         wanted = {i.name for other in everything for i in other.imports if other.imported_file(i) == path}
         if grammar.source.definition(START) is not None:
             wanted.add(START)  # a grammar that only lacks the names which an application gives
         wrong = syntax(grammar.source, grammar.file)
-        found += wrong or [*check_file(grammar), *unused(grammar, frozenset(wanted))]
-    return found
+        diagnostics += wrong or [*check_file(grammar), *unused(grammar, frozenset(wanted))]
+    return diagnostics
 
 
 def summary(found: list[Diagnostic]) -> str:
@@ -144,10 +144,10 @@ def report(checkout: Checkout, names: Sequence[str] = (), *, as_json: bool = Fal
         reports = {name: findings(checkout, name) for name in chosen}
         if not names:
             reports["shared"] = shared_findings(checkout)
-    for name, found in reports.items():
-        shown = [one for one in found if names or one.severity != "note"]
+    for name, diagnostics in reports.items():
+        shown = [diagnostic for diagnostic in diagnostics if names or diagnostic.severity != "note"]
         if as_json:
-            print_json({"name": name, "sound": not _is_wrong(found), "findings": shown}, line=True)
+            print_json({"name": name, "sound": not _is_wrong(diagnostics), "findings": shown}, line=True)
         else:
-            print("".join([f"{one.frame()}\n\n" for one in shown]) + f"{name}: {summary(found)}")
+            print("".join([f"{diagnostic.frame()}\n\n" for diagnostic in shown]) + f"{name}: {summary(diagnostics)}")
     return int(any(map(_is_wrong, reports.values())))

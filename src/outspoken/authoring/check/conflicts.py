@@ -88,22 +88,22 @@ class _Parser:
 
     def conflicts(self) -> list[_Conflict]:
         """All conflicts, those that a short text leads to first."""
-        known: dict[tuple[Any, ...], _Conflict] = {}
+        possible: dict[tuple[Any, ...], _Conflict] = {}
         for state, ends in self._ends.items():
             for terminal, rules in ends.items():
                 actions = [*rules, *([None] if terminal in self._targets[state] else [])]
                 for pair in combinations(actions, 2):
-                    known.setdefault((state, *pair), _Conflict(state, pair, terminal))
+                    possible.setdefault((state, *pair), _Conflict(state, pair, terminal))
         met: dict[tuple[Any, ...], _Conflict] = {}
-        for stack, text in self._walk() if known else ():
+        for stack, text in self._walk() if possible else ():
             for terminal in self._expected(stack):
-                for (one, _), (two, _) in combinations(self._steps(stack, terminal), 2):
-                    state, actions = self._parting(stack, one, two)
+                for (first, _), (two, _) in combinations(self._steps(stack, terminal), 2):
+                    state, actions = self._parting(stack, first, two)
                     shown = text + self._texts[terminal]
                     met.setdefault((state, *actions), _Conflict(state, actions, terminal, shown))
-            if met.keys() >= known.keys():
+            if met.keys() >= possible.keys():
                 break
-        return [*met.values(), *[conflict for key, conflict in known.items() if key not in met]]
+        return [*met.values(), *[conflict for key, conflict in possible.items() if key not in met]]
 
     def _parting(self, stack: _Stack, one: _Ended, two: _Ended) -> tuple[Any, tuple[Any, Any]]:
         """The state and the actions at which two ways to read a terminal part; an end comes before what goes on."""
@@ -141,19 +141,19 @@ class _Parser:
     def _steps(self, stack: _Stack, terminal: str) -> list[tuple[_Ended, _Stack]]:
         """All ways to read a terminal, each with the stack after it."""
         waiting: list[tuple[_Ended, _Stack]] = [((), stack)]
-        found, seen = list[tuple[_Ended, _Stack]](), Counter([stack])
+        steps, seen = list[tuple[_Ended, _Stack]](), Counter([stack])
         for ended, reached in waiting:
             target = self._targets[reached[-1]].get(terminal)
             if terminal == END and reached[-1] is self._accepting:
-                found.append((ended, ()))
+                steps.append((ended, ()))
             elif target is not None:
-                found.append((ended, (*reached, target)))
+                steps.append((ended, (*reached, target)))
             for rule in self._ends[reached[-1]].get(terminal, ()):
                 after = self._reduced(reached, rule)
                 if after is not None and seen[after] < _MOST_WAYS and len(waiting) < _MOST_STACKS:
                     seen[after] += 1
                     waiting.append(((*ended, rule), after))
-        return found
+        return steps
 
     def _reduced(self, stack: _Stack, rule: Any) -> _Stack | None:
         """The stack after a rule has ended; None if it cannot end there."""

@@ -32,22 +32,22 @@ class Read(NamedTuple):
 
 def check_corpus(grammar: CheckedGrammar) -> tuple[list[Read], list[Diagnostic]]:
     """The cases of a format that can be read, and what is wrong with them."""
-    checkout, found, read = grammar.checkout, list[Diagnostic](), list[Read]()
+    checkout, diagnostics, read = grammar.checkout, list[Diagnostic](), list[Read]()
     folder = checkout.corpus / grammar.name
     paths = [path for path in sorted(folder.glob("*/*.txt")) if path.parent.name in KINDS]
     for kind in KINDS if checkout.is_project else ():
         if not any(path.parent.name == kind for path in paths):
             helps = f"put {_NEEDED[kind]} into `{checkout.shown(folder / kind)}`, byte for byte as the model wrote it"
             message = f"`{grammar.name}` has no `{kind}` case"
-            found.append(grammar.file.finding("no-cases", grammar.file.top, message, helps))
+            diagnostics.append(grammar.file.finding("no-cases", grammar.file.top, message, helps))
     for path in paths:
         file = CheckedFile.of(checkout, path)
         try:
             case = load(path)
             read.append(Read(file, case, case.parse()))
         except (ValueError, TypeError) as error:
-            found.append(_unreadable(grammar, path, file, error))
-    return read, [*found, *[one for case in read for one in _check_folder(case)]]
+            diagnostics.append(_unreadable(grammar, path, file, error))
+    return read, [*diagnostics, *[diagnostic for case in read for diagnostic in _check_folder(case)]]
 
 
 def _unreadable(grammar: CheckedGrammar, path: Path, file: CheckedFile, error: Exception) -> Diagnostic:
@@ -84,16 +84,18 @@ _EFFECTS = frozenset({"tool_call", "action", "payload"})
 
 def check_detection(grammar: CheckedGrammar, header: Header, cases: list[Read]) -> list[Diagnostic]:
     """The texts of a format in which detection reads something else."""
-    file, found = grammar.file, list[Diagnostic]()
+    file, diagnostics = grammar.file, list[Diagnostic]()
     try:
-        found += _compared(grammar, header, parse(header.example, format=grammar.name), parse(header.example), None)
-        for one in [one for one in cases if one.case.kind == "ok"]:
-            found += _compared(grammar, header, one.reply, one.case.parse(format="auto"), one.file)
+        diagnostics += _compared(
+            grammar, header, parse(header.example, format=grammar.name), parse(header.example), None
+        )
+        for read in [read for read in cases if read.case.kind == "ok"]:
+            diagnostics += _compared(grammar, header, read.reply, read.case.parse(format="auto"), read.file)
     except (GrammarError, OSError, RecursionError) as error:
         message = "detection is not checked, since another format cannot be read"
         helps, notes = "run `python -m tools.check` without a name", [str(error).splitlines()[0]]
         return [file.finding("no-detection", file.top, message, helps, severity="note", notes=notes)]
-    return found
+    return diagnostics
 
 
 def _compared(
@@ -114,14 +116,14 @@ def _compared(
     own, other = [[_essence(s, left_out) for s in reply.segments] for reply in (named, detected)]
     surplus = [s for s in detected.segments if s.kind in _EFFECTS and _essence(s, left_out) not in own]
     rest = iter(other)
-    missing = next((s for s in evident if not any(_essence(s, left_out) == one for one in rest)), None)
+    missing = next((s for s in evident if not any(_essence(s, left_out) == expected for expected in rest)), None)
     if (not surplus and missing is None) or not any(segment.kind in _EFFECTS for segment in named.segments):
         return
     first: Any = missing or surplus[0]
     span: Span = first.span if file else grammar.example_span(named.raw, *first.span)
     label = f"`{getattr(first, 'name', None) or first.kind}` {'read as something else' if missing else 'found'}"
     read_as = f"as `{detected.format}`" if detected.format else "as text"
-    diagnostic = [f"there it has a diagnostic: {one.message}" for one in detected.diagnostics[:1]]
+    diagnostic = [f"there it has a diagnostic: {expected.message}" for expected in detected.diagnostics[:1]]
     yield (file or grammar.file).finding(
         "not-told-apart",
         span,
@@ -138,9 +140,9 @@ def _evident(name: str, header: Header, reply: Reply) -> list[Any]:
     wanted = {
         re.compile(s.terminal.regex): evidence for s in steps if (evidence := header.evidence_of(s.terminal.short))
     }
-    segments = [one for one in reply.segments if not (header.bare_calls == "name" and one.kind == "tool_call")]
+    segments = [part for part in reply.segments if not (header.bare_calls == "name" and part.kind == "tool_call")]
     runs = [list(run) for _, run in groupby(segments, lambda segment: segment.kind == "text")]
-    found: list[Any] = []
+    evident: list[Any] = []
     for number, run in enumerate(runs):
         before = runs[number - 1][-1].span[1] if number else 0
         behind = runs[number + 1][0].span[0] if number + 1 < len(runs) else None
@@ -148,12 +150,12 @@ def _evident(name: str, header: Header, reply: Reply) -> list[Any]:
         start, evidence = min(matches, default=(0, ""))
         if run[0].kind == "text" or start > run[0].span[0]:
             evidence = ""
-        if evidence == BEHIND and all(segment.kind == "text" for segment in found):
+        if evidence == BEHIND and all(segment.kind == "text" for segment in evident):
             continue
         is_at_end = behind is None or "\n" in reply.raw[run[-1].span[1] : behind]
         if (evidence not in AT_START or begins_line(reply.raw, start)) and (evidence not in AT_END or is_at_end):
-            found += run
-    return found
+            evident += run
+    return evident
 
 
 def _essence(segment: Any, left_out: set[str]) -> Any:

@@ -44,11 +44,11 @@ def _place(source: Source, problem: _Problem) -> tuple[Source, Span]:
     name = problem.name.rpartition("__")[2]
     home, _ = source.resolve(problem.name) or (source, None)
     rules = [(file, d) for file in dict.fromkeys((source, home)) for d in file.written if not d.is_terminal]
-    found = [(file, d, d.span[0]) for file, d in rules if name in (d.name, *d.aliases)]
+    places = [(file, d, d.span[0]) for file, d in rules if name in (d.name, *d.aliases)]
     if not problem.is_late:  # inside of a call, it has an owner
         using = [(file, d, body_span(d)[0]) for file, d in rules if name in d.uses]
-        found = sorted(using, key=lambda entry: entry[1].name in NODES)
-    for file, definition, start in found:
+        places = sorted(using, key=lambda entry: entry[1].name in NODES)
+    for file, definition, start in places:
         return file, file.find(name, start, definition.span[1]) or definition.span
     start = source.definition(START)
     return source, start.span if start is not None else (0, 0)
@@ -57,19 +57,19 @@ def _place(source: Source, problem: _Problem) -> tuple[Source, Span]:
 def _problems(automaton: Automaton) -> list[_Problem]:
     """The problems of all steps, each once. How many nodes are open is counted along the steps."""
     waiting: list[tuple[Config, int]] = [(automaton.start, 0)]
-    seen, found = {*waiting}, dict[_Problem, None]()
+    seen, problems = {*waiting}, dict[_Problem, None]()
     for config, depth in waiting:
         free = config.strict_transitions()[0]
         if free is not None and (late := next((k for name, k in free.before if name == "end" and k in CALLS), "")):
-            found[_Problem(late, free.terminal.short, is_late=True)] = None
+            problems[_Problem(late, free.terminal.short, is_late=True)] = None
         for step in config.steps:
             after, stray = _depth_behind(step, depth)
             if stray:
-                found[_Problem(stray, step.terminal.short, is_late=False)] = None
+                problems[_Problem(stray, step.terminal.short, is_late=False)] = None
             elif after >= 0 and (step.target, after) not in seen:
                 seen.add((step.target, after))
                 waiting.append((step.target, after))
-    return list(found)
+    return list(problems)
 
 
 def _depth_behind(step: Transition, depth: int) -> tuple[int, str]:

@@ -55,15 +55,15 @@ def _imports(grammar: CheckedGrammar) -> Iterator[Diagnostic]:
         shown = grammar.checkout.shown(path)
         if not path.is_file():
             message = f"there is no file `{shown}` to import from"
-            known, other = [p.stem for p in path.parent.glob("*.lark")], imported.module
+            names, other = [p.stem for p in path.parent.glob("*.lark")], imported.module
             otherwise = "a path begins with `.` and ends in the imported name"
         else:
             shared = Source.of(path)
-            known, other = [definition.name for definition in shared.definitions], imported.name
-            if other in known or shared.resolve(other) is not None:
+            names, other = [definition.name for definition in shared.definitions], imported.name
+            if other in names or shared.resolve(other) is not None:
                 continue
-            message, otherwise = f"`{shown}` defines no `{other}`", f"it defines {listed(known)}"
-        helps = f"did you mean `{near}`?" if (near := _near(other, known)) else otherwise
+            message, otherwise = f"`{shown}` defines no `{other}`", f"it defines {listed(names)}"
+        helps = f"did you mean `{near}`?" if (near := _near(other, names)) else otherwise
         yield grammar.file.finding("missing-import", imported.span, message, helps)
 
 
@@ -75,21 +75,21 @@ def _near(name: str, known: Iterable[str]) -> str:
 
 def _undefined(grammar: CheckedGrammar) -> Iterator[Diagnostic]:
     source, file = grammar.source, grammar.file
-    known = {d.name for d in source.definitions} | {i.known_as for i in source.imports}
+    defined = {d.name for d in source.definitions} | {i.known_as for i in source.imports}
     reported: set[str] = set()
     for definition in source.written:
         for name, span in source.words(definition):
-            if name not in known | reported:
+            if name not in defined | reported:
                 reported.add(name)
-                helps = _where_from(grammar, name, sorted(known))
+                helps = _where_from(grammar, name, sorted(defined))
                 yield file.finding("undefined", span, f"`{name}` is not defined", helps)
     for override in source.overrides:
-        if override.name not in known | reported:
+        if override.name not in defined | reported:
             helps = f"import it together with the rules that use it: `(tool_call, {override.name})`"
             message = f"`{override.name}` is overridden, but not imported"
             yield file.finding("undefined", name_span(grammar.source, override), message, helps)
     for name in source.ignored:
-        if name not in known | reported:
+        if name not in defined | reported:
             span = source.find(name, source.text.index("%ignore")) or file.top
             helps = f"`%import common.{name}`" if name in _LARKS_OWN else f"define `{name}`"
             yield file.finding("undefined", span, f"`{name}` is ignored, but not defined", helps)
@@ -113,17 +113,17 @@ def unused(grammar: CheckedGrammar, wanted: frozenset[str] = STARTS) -> list[Dia
     if START in wanted and source.definition(START) is None:
         helps = f"begin with `{START}: (TEXT | tool_call)*`"
         return [file.finding("no-start", file.top, f"the grammar has no rule `{START}`", helps)]
-    reached, found = _reached(source, wanted), list[Diagnostic]()
+    reached, diagnostics = _reached(source, wanted), list[Diagnostic]()
     for definition in source.definitions:
         if definition.name not in reached:
             message = f"nothing uses the {'terminal' if definition.is_terminal else 'rule'} `{definition.name}`"
             helps = f"use it in a rule that `{START}` leads to, or take it out"
-            found.append(file.finding("unused", name_span(grammar.source, definition), message, helps))
+            diagnostics.append(file.finding("unused", name_span(grammar.source, definition), message, helps))
     for imported in source.imports:
         if imported.known_as not in reached:
             message = f"`{imported.known_as}` is imported and not used"
-            found.append(file.finding("unused", imported.span, message, "take it out of the import"))
-    return found
+            diagnostics.append(file.finding("unused", imported.span, message, "take it out of the import"))
+    return diagnostics
 
 
 def _reached(source: Source, wanted: frozenset[str]) -> set[str]:
@@ -176,7 +176,7 @@ def _literals(grammar: CheckedGrammar) -> Iterator[Diagnostic]:
 
 def _repetitions(grammar: CheckedGrammar) -> Iterator[Diagnostic]:
     """Repetitions without a limit: what may still grow is looked at again with every chunk, in quadratic time."""
-    for definition in [one for one in grammar.source.written if one.is_terminal]:
+    for definition in [written for written in grammar.source.written if written.is_terminal]:
         start = body_span(definition)[0]
         is_bounded = definition.name not in FREE_TEXT | EMBEDDED_VALUES
         for at in _UNBOUNDED.finditer(QUOTED.sub(_pattern, definition.body)) if is_bounded else ():
@@ -200,20 +200,24 @@ _SAID = frozenset({"missing-import", "undefined"})
 
 def check_grammar(grammar: CheckedGrammar) -> list[Diagnostic]:
     """The problems of the rules and terminals of a grammar."""
-    found = [mistake for one in files(grammar.source) for mistake in syntax(one, grammar.file_of(one))]
-    if found:
-        return found
-    found = check_file(grammar)
-    if any(finding.code in _SAID for finding in found):
-        return found
-    found += unused(grammar)
+    diagnostics = [
+        mistake
+        for source_file in files(grammar.source)
+        for mistake in syntax(source_file, grammar.file_of(source_file))
+    ]
+    if diagnostics:
+        return diagnostics
+    diagnostics = check_file(grammar)
+    if any(finding.code in _SAID for finding in diagnostics):
+        return diagnostics
+    diagnostics += unused(grammar)
     if grammar.source.definition(START) is None:
-        return found
+        return diagnostics
     loaded = load(grammar.source)
     if isinstance(loaded, str):
-        return [*found, refusal(loaded, grammar.source, grammar.file)]
+        return [*diagnostics, refusal(loaded, grammar.source, grammar.file)]
     endless = [*_endless(grammar, loaded)]
-    return [*found, *_patterns(grammar, loaded), *(endless or conflict_findings(grammar, loaded))]
+    return [*diagnostics, *_patterns(grammar, loaded), *(endless or conflict_findings(grammar, loaded))]
 
 
 def files(source: Source) -> list[Source]:
@@ -238,14 +242,14 @@ def _patterns(grammar: CheckedGrammar, loaded: Loaded) -> Iterator[Diagnostic]:
             home = grammar.source.resolve(name)
             if home is None or not isinstance(error.__cause__, UnsafePatternError):
                 raise
-            source, known = home
-            if (str(source.path), known.name) not in reported:
-                reported.add((str(source.path), known.name))
+            source, home_definition = home
+            if (str(source.path), home_definition.name) not in reported:
+                reported.add((str(source.path), home_definition.name))
                 message = f"`{short(name)}` cannot be read in a stream"
                 helps = "`grammars/notation` says under `What to avoid` what to write instead"
                 notes = [str(error.__cause__)]
                 file = grammar.file_of(source)
-                yield file.finding("unsafe-pattern", body_span(known), message, helps, notes=notes)
+                yield file.finding("unsafe-pattern", body_span(home_definition), message, helps, notes=notes)
 
 
 def _endless(grammar: CheckedGrammar, loaded: Loaded) -> Iterator[Diagnostic]:
@@ -268,20 +272,20 @@ def _endless(grammar: CheckedGrammar, loaded: Loaded) -> Iterator[Diagnostic]:
 def check_terminals(grammar: CheckedGrammar, automaton: Automaton) -> Iterator[Diagnostic]:
     """A warning for each two terminals in one place of which one is never read, or is read only by chance."""
     reported: set[frozenset[str]] = set()
-    for one, other, is_never_read in _pairs(automaton):
-        text = "" if is_never_read else _both(one, other) or _both(other, one)
-        names = frozenset({one.name, other.name} if is_never_read else {one.short, other.short})
+    for terminal, other, is_never_read in _pairs(automaton):
+        text = "" if is_never_read else _both(terminal, other) or _both(other, terminal)
+        names = frozenset({terminal.name, other.name} if is_never_read else {terminal.short, other.short})
         if names in reported or not (text or is_never_read) or len(names) == 1:
             continue
-        override = next((o for o in grammar.source.overrides if o.name in (one.short, other.short)), None)
-        homes = map(grammar.source.resolve, (other.name, one.name) if is_never_read else (one.name,))
+        override = next((o for o in grammar.source.overrides if o.name in (terminal.short, other.short)), None)
+        homes = map(grammar.source.resolve, (other.name, terminal.name) if is_never_read else (terminal.name,))
         home = next(filter(None, homes), None)
         if home is None:
             continue
         reported.add(names)
         source, definition = (grammar.source, override) if override is not None else home
-        is_twice = one.short == other.short
-        first, second = (one.name, other.name) if is_twice else (one.short, other.short)
+        is_twice = terminal.short == other.short
+        first, second = (terminal.name, other.name) if is_twice else (terminal.short, other.short)
         code, message = "same-text", f"and both read `{text}`"
         note = "the one with the longer pattern is tried first, which is chance"
         helps = f"give one of them a priority (`{first}.1`), or exclude from one what the other one reads"
@@ -297,18 +301,18 @@ def check_terminals(grammar: CheckedGrammar, automaton: Automaton) -> Iterator[D
 
 def _pairs(automaton: Automaton) -> Iterable[tuple[Terminal, Terminal, bool]]:
     """Two terminals each that may stand in one place, and whether the second one is never read there."""
-    found: dict[tuple[Terminal, Terminal, bool], None] = {}
+    pairs: dict[tuple[Terminal, Terminal, bool], None] = {}
     for part in [automaton, *([automaton.broken] if automaton.broken else [])]:
         for config in part.configs:
             steps = sorted(config.strict_transitions()[2], key=lambda step: order(step.terminal))
-            for one, other in combinations(steps, 2):
-                if one.terminal.regex == other.terminal.regex and not _is_spelling(one, other):
-                    found[one.terminal, other.terminal, True] = None
+            for marker, other in combinations(steps, 2):
+                if marker.terminal.regex == other.terminal.regex and not _is_spelling(marker, other):
+                    pairs[marker.terminal, other.terminal, True] = None
         for state in part.tables.states:
             terminals = [part.tables.terminals[name] for name in sorted(state) if name in part.tables.terminals]
             plain = [terminal for terminal in terminals if terminal.short not in FREE_TEXT | EMBEDDED_VALUES]
-            found |= {(a, b, False): None for a, b in combinations(plain, 2) if a.priority == b.priority}
-    return found
+            pairs |= {(a, b, False): None for a, b in combinations(plain, 2) if a.priority == b.priority}
+    return pairs
 
 
 def _is_spelling(one: Transition, other: Transition) -> bool:

@@ -98,16 +98,16 @@ def _other_formats(grammar: CheckedGrammar, header: Header) -> Iterator[Diagnost
     file, others = grammar.file, [name for name in grammar.checkout.names() if name != grammar.name]
     seen, taken = {grammar.name}, _taken(others) if header.aliases else {}
     for alias in header.aliases:
-        span, known = _span(grammar, "aliases", alias), normalized(alias)
+        span, plain_alias = _span(grammar, "aliases", alias), normalized(alias)
         if not _NAME.fullmatch(alias):
             helps = "write it in small letters, with `_` for `-` and `.`: callers may write either"
             yield file.finding("bad-alias", span, f"the alias `{alias}` is no name", helps)
-        elif known in seen:
+        elif plain_alias in seen:
             yield file.finding("needless-alias", span, f"the alias `{alias}` says nothing new", "take it out")
-        elif known in taken:
+        elif plain_alias in taken:
             helps = "a name means one format; leave it to one of the two"
-            yield file.finding("taken-alias", span, f"the alias `{alias}` already means `{taken[known]}`", helps)
-        seen.add(known)
+            yield file.finding("taken-alias", span, f"the alias `{alias}` already means `{taken[plain_alias]}`", helps)
+        seen.add(plain_alias)
     if header.like and header.like not in others:
         near = get_close_matches(header.like, others, 1)
         helps = f"did you mean `{near[0]}`?" if near else "name another format, or take the line out"

@@ -40,8 +40,8 @@ def check_writing(grammar: CheckedGrammar, header: Header) -> Iterator[Diagnosti
     error = _render_error(_CALL, name) if any(rule.short == "tool_call" for rule in tables.rules) else ""
     if error:
         # the markers without a spelling are the likely reason
-        known = FREE_TEXT | EMBEDDED_VALUES | TOKENS
-        mute = [t.short for t in tables.terminals.values() if not t.canonical and t.short not in known]
+        readable = FREE_TEXT | EMBEDDED_VALUES | TOKENS
+        mute = [t.short for t in tables.terminals.values() if not t.canonical and t.short not in readable]
         own = next((d for d in grammar.source.definitions if d.name in mute), None)
         yield grammar.file.finding(
             "writes-no-calls",

@@ -127,8 +127,12 @@ def read_syntax(path: Path) -> Syntax:
     tables = registry.tables(path.stem)
     grammar: Any = _LOADING.load_grammar(path.read_text("utf-8"), str(path), [imported], False)[0]
     trees = {str(name): tree for name, _, tree, _ in grammar.rule_defs}
-    known = tables.terminals
-    terminals = {str(name): _marker(known[name], tree) for name, (tree, _) in grammar.term_defs if name in known}
+    used_terminals = tables.terminals
+    terminals = {
+        str(name): _marker(used_terminals[name], tree)
+        for name, (tree, _) in grammar.term_defs
+        if name in used_terminals
+    }
     own = {definition.name: place for place, definition in enumerate(Source.of(path).definitions)}
     order = [sorted(_reached(s, trees), key=lambda name: own.get(name, len(own))) for s in (START, BROKEN)]
     names = list(dict.fromkeys([*order[0], *order[1]]))

@@ -50,7 +50,7 @@ _UNSOUND = {"wrong, ok": "wrong", "lost": "missing"}
 Check = Callable[[Example], object]
 
 
-class Finding(NamedTuple):
+class MisreadText(NamedTuple):
     """A text that is read wrongly: what is violated, how it is read, and the command that finds it again."""
 
     format: str
@@ -90,13 +90,13 @@ class Fuzz:
     others: Sequence[str]
     check: Check | None = None
     command: str = ""
-    findings: list[Finding] = field(default_factory=list[Finding])
+    findings: list[MisreadText] = field(default_factory=list[MisreadText])
     texts: int = 0
     sound: int = 0
     #: How many damaged calls were read, by row and class.
     damaged: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
 
-    def run(self, seed: int, number: int = TEXTS) -> Finding | None:
+    def run(self, seed: int, number: int = TEXTS) -> MisreadText | None:
         """Read so many texts of a seed. Returns what was found, and stops there."""
         worst: list[tuple[Example, ViolationError]] = []
 
@@ -104,9 +104,9 @@ class Fuzz:
         @hypothesis.settings(SETTINGS, max_examples=number)
         @hypothesis.given(examples(self.name, self.others))
         def read(example: Example) -> None:
-            if (found := self._violation(example)) is not None:
-                worst[:] = [(example, found)]  # the last one is the smallest
-                raise found
+            if (violation := self._violation(example)) is not None:
+                worst[:] = [(example, violation)]  # the last one is the smallest
+                raise violation
 
         try:
             read()
@@ -125,9 +125,9 @@ class Fuzz:
             if found is not None:
                 self._found(example, found, seed, number)
 
-    def _found(self, example: Example, violation: ViolationError, seed: int, number: int) -> Finding:
+    def _found(self, example: Example, violation: ViolationError, seed: int, number: int) -> MisreadText:
         command = f"{self.command} --seed {seed} --runs {number}" if self.command else ""
-        finding = Finding(self.name, seed, example, violation, command)
+        finding = MisreadText(self.name, seed, example, violation, command)
         if all(example != other.example for other in self.findings):
             self.findings.append(finding)
         return finding
@@ -175,21 +175,21 @@ def minimise(text: str, shows: Callable[[str], bool], tries: int = 400) -> str:
     return text
 
 
-def replayed(path: str, names: Collection[str]) -> Iterator[Finding]:
+def replayed(path: str, names: Collection[str]) -> Iterator[MisreadText]:
     """What is still found of the findings of some formats in a file, as `--json` writes them. Raises UsageError."""
     for line in read_text(path).splitlines():
         try:
-            found = json.loads(line)
-            if found["type"] != "finding" or found["format"] not in names:
+            record = json.loads(line)
+            if record["type"] != "finding" or record["format"] not in names:
                 continue
-            args = ParseArguments(found["name"], found["options"], found["finish_reason"])
-            example = Example(found["text"], args, tuple(found["cuts"]), found["whole"], found.get("expected"))
-            name, command = found["format"], found["command"]
+            args = ParseArguments(record["name"], record["options"], record["finish_reason"])
+            example = Example(record["text"], args, tuple(record["cuts"]), record["whole"], record.get("expected"))
+            name, command = record["format"], record["command"]
         except (ValueError, KeyError, TypeError) as error:
             raise UsageError(f"{path}: `{line[:60]}` is no finding that --json has written") from error
         violation = violation_of(partial(Fuzz(name, []).check_example, example))
         if violation is not None:
-            yield Finding(name, 0, example, violation, command)
+            yield MisreadText(name, 0, example, violation, command)
 
 
 def fuzz(
@@ -214,24 +214,24 @@ def fuzz(
             registry.automaton(name)
         others = [case.text for case in cases(checkout) if case.text] or ["text"]
         fuzzes = [Fuzz(name, others, command=checkout.command("fuzz", name)) for name in names]
-        found = 0
+        finding_count = 0
         try:
             with ProgressLine("texts", runs and runs * len(names)) as progress:
                 end = start + 60 * minutes if minutes else None
                 search = replayed(replay, names) if replay else _findings(fuzzes, seed, runs, end, progress)
                 for finding in search:
-                    found += 1
+                    finding_count += 1
                     progress.clear()
                     print(json.dumps(finding.as_json()) if as_json else f"{finding}\n", flush=True)
         except KeyboardInterrupt:
             print(file=sys.stderr)
-        print(_summary(fuzzes, found, time.monotonic() - start, as_json=as_json))
-    return int(found > 0)
+        print(_summary(fuzzes, finding_count, time.monotonic() - start, as_json=as_json))
+    return int(finding_count > 0)
 
 
 def _findings(
     fuzzes: list[Fuzz], first: int, runs: int | None, end: float | None, progress: ProgressLine
-) -> Iterator[Finding]:
+) -> Iterator[MisreadText]:
     """What is found, until the runs or the time are over; what was found already is not told again."""
     for seed in count(first):
         number = min(TEXTS, runs - TEXTS * (seed - first)) if runs else TEXTS
@@ -240,10 +240,10 @@ def _findings(
         for fuzz in fuzzes:
             if end is not None and time.monotonic() >= end:
                 return
-            known = len(fuzz.findings)
+            told = len(fuzz.findings)
             fuzz.run(seed, number)
             fuzz.run_damaged(seed, number)
-            yield from fuzz.findings[known:]
+            yield from fuzz.findings[told:]
             progress.step(number)
 
 

@@ -161,14 +161,16 @@ def _said(base: Sound, kind: str, random: Random) -> Case | None:
     offers = mistakes(base, [kind])[kind]
     if not offers:
         return None
-    one = random.choice(offers)
+    mistake = random.choice(offers)
     data = [[part for part in base.data if low <= part[0] and part[1] <= high] for low, high in base.spans]
-    held = [all(one.start <= low and high <= one.end for low, high in parts) for parts in data]
+    held = [all(mistake.start <= low and high <= mistake.end for low, high in parts) for parts in data]
     inner = tuple([item for item, is_held in zip(base.items, held, strict=True) if is_held])
-    meant = tuple([item for item in base.items if one.new or item not in inner])
+    meant = tuple([item for item in base.items if mistake.new or item not in inner])
     if kind == "call doubled":
         meant = tuple([item for item in meant for _ in range(1 + (item in inner))])
-    return Case(kind, base, with_mistakes(base.text, [one]), meant, inner if one.new and meant == base.items else ())
+    return Case(
+        kind, base, with_mistakes(base.text, [mistake]), meant, inner if mistake.new and meant == base.items else ()
+    )
 
 
 def _number(base: Sound, random: Random) -> Case | None:
@@ -286,7 +288,7 @@ def _case(name: str, row: str, random: Random) -> Case | None:
     if row == "number":
         return _number(base, random)
     if row in PLACES:
-        offers = [one for made in mistakes(base, TAGS).values() for one in made]
+        offers = [mistake for same_kind in mistakes(base, TAGS).values() for mistake in same_kind]
         chosen = random.sample(offers, min(len(offers), random.randint(0, 1)))
         case = PLACES[row](base, with_mistakes(base.text, chosen), random)
     else:

@@ -103,10 +103,10 @@ def calling(name: str, random: Random, counts: Iterable[int] = (2, 1), lead: str
     for count in [count for count in counts for _ in range(3)]:
         pools = {kind: random.sample(values, len(values)) for kind, (_, values) in _KINDS.items()}
         names = random.sample(list(_TOOLS), count)
-        made = [{"name": n, "arguments": {k: pools[kind].pop() for k, kind in _TOOLS[n].items()}} for n in names]
-        text = rendered([*[plain_text(lead)] * bool(lead), *made], name)
+        calls = [{"name": n, "arguments": {k: pools[kind].pop() for k, kind in _TOOLS[n].items()}} for n in names]
+        text = rendered([*[plain_text(lead)] * bool(lead), *calls], name)
         if text is not None and lead and (f"{lead}[" in text or f"{lead}{{" in text):
-            text = rendered([plain_text(f"{lead}\n"), *made], name)  # bare calls stand on lines of their own
+            text = rendered([plain_text(f"{lead}\n"), *calls], name)  # bare calls stand on lines of their own
         if text is not None:
             return text
     return None
@@ -118,8 +118,8 @@ def sound_of(name: str, text: str, tools: Tools | None = _GIVEN) -> Sound | None
     items = items_of(reply)
     if reply.status != "ok" or reply.diagnostics or not items:
         return None
-    found = parse_tree(text, format=name, tools=tools).scan_values(lambda _: True)
-    tokens = tuple([(token.type, max(token.start_pos or 0, 0), max(token.end_pos or 0, 0)) for token in found])
+    tree_tokens = parse_tree(text, format=name, tools=tools).scan_values(lambda _: True)
+    tokens = tuple([(token.type, max(token.start_pos or 0, 0), max(token.end_pos or 0, 0)) for token in tree_tokens])
     data = tuple(_data(text, tokens))
     padded = [_padded(text, *span) for span in data]
     closed = {at for start, end in padded for at in range(start - 1, end + 1)}
@@ -163,13 +163,13 @@ def outcome(reply: Reply, meant: Iterable[Item], allowed: Iterable[Item] = (), b
     `wrong` is a usable call, action or payload that was not meant, or was meant once and is there twice. It is flagged
     if it was repaired, or if a diagnostic lies on it.
     """
-    found, left = items_of(reply), [*meant]
-    if begun is None and same_items(found, left):
+    items, left = items_of(reply), [*meant]
+    if begun is None and same_items(items, left):
         return "meant"
     least = len(left) + 1 if begun is None else begun - len(reply.unfinished_tool_calls)  # one that is allowed runs
     left += allowed
     wrong: list[bool] = []
-    for item, segment in zip(found, [*reply.tool_calls, *reply.actions, *reply.payloads], strict=True):
+    for item, segment in zip(items, [*reply.tool_calls, *reply.actions, *reply.payloads], strict=True):
         at = next((i for i, other in enumerate(left) if same_items([item], [other])), None)
         if at is not None:
             del left[at]
@@ -179,7 +179,7 @@ def outcome(reply: Reply, meant: Iterable[Item], allowed: Iterable[Item] = (), b
         wrong.append(said or segment.status != "ok")
     if wrong:
         return "wrong, flagged" if all(wrong) else "wrong, ok"
-    if len(found) >= least:
+    if len(items) >= least:
         return "meant"
     return "flagged" if reply.diagnostics or reply.status != "ok" else "lost"
 

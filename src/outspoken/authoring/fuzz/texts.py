@@ -128,19 +128,19 @@ def _tokens_of(name: str, example: str) -> dict[str, list[str]]:
 
 def _written(terminal: Terminal, tokens: dict[str, list[str]]) -> st.SearchStrategy[str]:
     """The texts of a terminal."""
-    known = tokens.get(terminal.short, [])
+    own_tokens = tokens.get(terminal.short, [])
     if terminal.short in FREE_TEXT:
         free = st.lists(st.sampled_from(_WORDS), max_size=8).map("".join)
-        return st.sampled_from(known) | free if known else free
+        return st.sampled_from(own_tokens) | free if own_tokens else free
     if terminal.short in EMBEDDED_VALUES:
         write = notation_of(terminal).write
-        made = _VALUES[terminal.short].map(write).filter(bool).map(str)
+        values = _VALUES[terminal.short].map(write).filter(bool).map(str)
         if terminal.short.startswith("JSON"):
-            made |= st.builds(json.dumps, _VALUES[terminal.short], ensure_ascii=st.booleans(), indent=st.just(1))
-        return st.sampled_from(known) | made if known else made
+            values |= st.builds(json.dumps, _VALUES[terminal.short], ensure_ascii=st.booleans(), indent=st.just(1))
+        return st.sampled_from(own_tokens) | values if own_tokens else values
     plain = without_conditions(terminal.regex)
     if terminal.short in TOKENS and not terminal.canonical:
-        forms = known + [text for text in _NAMES if re.fullmatch(plain, text)]
+        forms = own_tokens + [text for text in _NAMES if re.fullmatch(plain, text)]
     else:
         others = [text for text in spellings(terminal.regex) if re.fullmatch(plain, text)]
         forms = [text for text in (terminal.canonical, *others) if text]

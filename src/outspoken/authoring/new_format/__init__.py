@@ -78,11 +78,11 @@ def _drafted(checkout: Checkout, name: str, responses: Sequence[str], template: 
         what = f"all {len(names)} responses" if len(names) > 1 else "the response"
     if not examples:
         return blank(checkout, name)
-    known = reading(checkout, list(examples.values()))
-    if known and not force:
-        raise AlreadyReadError(known, what)
+    readers = reading(checkout, list(examples.values()))
+    if readers and not force:
+        raise AlreadyReadError(readers, what)
     draft = by_examples(checkout, name, examples, source)
-    draft.remarks = [*([f"`{known[0]}` reads {what} already"] if known else []), *draft.remarks, *remarks]
+    draft.remarks = [*([f"`{readers[0]}` reads {what} already"] if readers else []), *draft.remarks, *remarks]
     return draft
 
 

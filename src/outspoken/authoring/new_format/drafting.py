@@ -113,7 +113,7 @@ def draft_in_use(checkout: Checkout, name: str, text: str) -> Generator[None]:
 
 def complaints(reply: Reply) -> list[str]:
     """What is wrong in the reply for a sound response: diagnostics, and markup or objects that were read as text."""
-    found = [str(diagnostic) for diagnostic in reply.diagnostics]
+    problems = [str(diagnostic) for diagnostic in reply.diagnostics]
     beside = [None, *(segment.kind for segment in reply.segments), None]
     for number, segment in enumerate(reply.segments):
         if segment.kind != "text":
@@ -122,13 +122,13 @@ def complaints(reply: Reply) -> list[str]:
         token = _TOKEN.search(text)
         behind, before = beside[number] == "tool_call", beside[number + 2] == "tool_call"
         if token or (behind and _FIRST.match(text)) or (before and _LAST.search(text)):
-            found.append(f"markup is read as text: {token[0] if token else text.strip()[:60]!r}")
+            problems.append(f"markup is read as text: {token[0] if token else text.strip()[:60]!r}")
         if value := next((value for *_, value in objects(_SAMPLE.sub("", text)) if value), None):
-            found.append(f"an object is read as text: {json.dumps(value, ensure_ascii=False)[:60]}")
+            problems.append(f"an object is read as text: {json.dumps(value, ensure_ascii=False)[:60]}")
     terminals = registry.tables(reply.format).terminals.values() if reply.format else ()
     tags = {t for terminal in terminals if re.fullmatch(TAG, t := terminal.canonical.strip())}
     values = [value for call in reply.tool_calls for value in call.arguments.values() if isinstance(value, str)]
-    return found + [
+    return problems + [
         f"markup is read as part of a value: {value.strip()[:60]!r}"
         for value in values
         if (_FIRST.match(value) and "</" not in value) or any(tag in value for tag in tags)
@@ -155,7 +155,10 @@ def by_examples(checkout: Checkout, name: str, examples: dict[str, Example], sou
     """
     texts = [END_OF_TURN.sub("", example.prefix + example.text) for example in examples.values()]
     meant = [example.message or Message(reasoning=None) for example in examples.values()]
-    thoughts = [thought(text, one.reasoning, one.text) for text, one in zip(texts, meant, strict=True)]
+    thoughts = [
+        thought(text, example_meant.reasoning, example_meant.text)
+        for text, example_meant in zip(texts, meant, strict=True)
+    ]
     ranked: list[tuple[tuple[int, int], str, Shape]] = []
     why: list[str] = []
     for shape in shapes(texts, thoughts):
@@ -191,8 +194,8 @@ def add_cases(
     """Add the examples that are read back as cases of `ok`, damaged ones as cases of `err`, and one that breaks off."""
     well = 0
     with draft_in_use(checkout, draft.name, draft.grammar):
-        for (name, example), found in zip(examples.items(), calls or [()] * len(examples), strict=True):
-            wrong = example.lost(draft.name, found)
+        for (name, example), example_calls in zip(examples.items(), calls or [()] * len(examples), strict=True):
+            wrong = example.lost(draft.name, example_calls)
             well += not wrong
             options: dict[str, Any] = {"prefix": example.prefix} if example.prefix else {}
             plain = parse(example.text, format=draft.name, prefix=example.prefix)

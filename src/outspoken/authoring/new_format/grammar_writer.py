@@ -188,19 +188,19 @@ def pieces(markup: str) -> list[str]:
     """Markup in the parts that become terminals: tags, keys, brackets, and what stands between those."""
     if not markup.strip():
         return [markup] if markup else []
-    made: list[str] = []
+    parts: list[str] = []
     loose = False
     for token in tokens(markup):
         single = is_tag(token) or token.strip() in ("[", "]", "{", "}", "(", ")") or token.rstrip().endswith('":')
-        if made and (not token.strip() or (loose and not single)):
-            made[-1] += token
+        if parts and (not token.strip() or (loose and not single)):
+            parts[-1] += token
         else:
-            made.append(token)
+            parts.append(token)
             loose = not single
-    for number in range(len(made) - 1):
-        space = made[number + 1][: len(made[number + 1]) - len(made[number + 1].lstrip())]
-        made[number], made[number + 1] = made[number] + space, made[number + 1][len(space) :]
-    return made
+    for number in range(len(parts) - 1):
+        space = parts[number + 1][: len(parts[number + 1]) - len(parts[number + 1].lstrip())]
+        parts[number], parts[number + 1] = parts[number] + space, parts[number + 1][len(space) :]
+    return parts
 
 
 def _marker(piece: str, look: str, *, before: bool, behind: bool) -> str:

@@ -243,16 +243,16 @@ def _named_pairs(text: str, first: re.Pattern[str]) -> Iterator[Call]:
     mid = r"[\"']?[^<>\n]{0,80}>(?!\Z)" if match["mid"].strip().endswith(">") and "<" not in match["mid"] else parts[1]
     pair = re.compile(rf"(\s*{parts[0]})\s*({_KEY})\s*({mid})(.*?)({parts[2]})", re.DOTALL)
     end = 0
-    while one := pair.search(text, end):
-        head = _HEADS[-1].match(text, max(one.start() - 400, end), one.start())
-        found = [one]
-        while following := pair.match(text, found[-1].end()):
-            found.append(following)
+    while first_pair := pair.search(text, end):
+        head = _HEADS[-1].match(text, max(first_pair.start() - 400, end), first_pair.start())
+        matches = [first_pair]
+        while following := pair.match(text, matches[-1].end()):
+            matches.append(following)
         if head is not None and head.end("name") > end:
-            pairs = tuple([_pair(*each.group(1, 3, 4, 5)) for each in found])
-            slots, keys = (Slot("name", *head.span("name")),), tuple([each[2] for each in found])
-            yield Call(slots, found[-1].end(), head["name"], keys, lead=head["gap"], pairs=pairs)
-        end = found[-1].end()
+            pairs = tuple([_pair(*each.group(1, 3, 4, 5)) for each in matches])
+            slots, keys = (Slot("name", *head.span("name")),), tuple([each[2] for each in matches])
+            yield Call(slots, matches[-1].end(), head["name"], keys, lead=head["gap"], pairs=pairs)
+        end = matches[-1].end()
 
 
 def _pair(opened: str, mid: str, value: str, close: str) -> Pair:

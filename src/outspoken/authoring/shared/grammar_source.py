@@ -140,9 +140,9 @@ class Source:
             path = self.imported_file(imported)
             within = imported.name if imported.known_as == name else _without_prefix(name, imported.dotted)
             if within and path is not None and path.is_file():
-                found = Source.of(path).resolve(within)
-                if found is not None:
-                    return found
+                resolved = Source.of(path).resolve(within)
+                if resolved is not None:
+                    return resolved
         return None
 
     @cached_property

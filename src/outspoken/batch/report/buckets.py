@@ -55,8 +55,8 @@ class FileBuckets:
         if len(rows) <= MOST:
             return
         kept = set(sorted(rows, key=lambda key: (-bad[key] / rows[key], key))[: MOST - 1])
-        for one in counts:
-            _rekey(one, lambda key: key if key in kept else (len(self._names), 0))
+        for counter in counts:
+            _rekey(counter, lambda key: key if key in kept else (len(self._names), 0))
 
     def labels(self, counts: Counts) -> dict[Key, str]:
         """The files, with the lines of their portions."""
@@ -88,12 +88,12 @@ class TimeBuckets:
         while self._level < len(_PERIODS) - 1 and len({key for key, _ in counts[0]}) > most:
             self._level += 1
             period = _PERIODS[self._level]
-            for one in counts:
-                _rekey(one, partial(_start, period=period))
+            for counter in counts:
+                _rekey(counter, partial(_start, period=period))
         if final and len({key for key, _ in counts[0]}) > most:  # the earliest ones together, as there is none longer
             first = sorted({key for key, _ in counts[0] if key is not None})[-most]
-            for one in counts:
-                _rekey(one, lambda key: None if key is None else max(key, first))
+            for counter in counts:
+                _rekey(counter, lambda key: None if key is None else max(key, first))
 
     def labels(self, counts: Counts) -> dict[Key, str]:
         """When the periods begin."""

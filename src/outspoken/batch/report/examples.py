@@ -70,22 +70,24 @@ class Best(Generic[T]):
 
     def offer(self, kind: Hashable, rank: Rank, make: Callable[[], T]) -> None:
         """Keep an example if it is better than one of those that are kept. It is only made then."""
-        found = self._found.get(kind)
-        if found is None:
+        kept = self._found.get(kind)
+        if kept is None:
             if len(self._found) >= self._kinds:
                 return
-            found = self._found[kind] = []
-        is_full = len(found) >= self._each or self._made[kind] >= _MOST_MADE
-        if is_full and found and rank <= found[-1][0]:
+            kept = self._found[kind] = []
+        is_full = len(kept) >= self._each or self._made[kind] >= _MOST_MADE
+        if is_full and kept and rank <= kept[-1][0]:
             return
         self._made[kind] += 1
-        made = make()
-        same = next((n for n, (_, one) in enumerate(found) if self._look and self._look(one) == self._look(made)), None)
+        example = make()
+        same = next(
+            (n for n, (_, other) in enumerate(kept) if self._look and self._look(other) == self._look(example)), None
+        )
         if same is not None:
-            rank, made = max(found.pop(same), (rank, made), key=itemgetter(0))
-        found.append((rank, made))
-        found.sort(key=itemgetter(0), reverse=True)
-        del found[self._each :]
+            rank, example = max(kept.pop(same), (rank, example), key=itemgetter(0))
+        kept.append((rank, example))
+        kept.sort(key=itemgetter(0), reverse=True)
+        del kept[self._each :]
 
     def of(self, kind: Hashable) -> list[T]:
         """The examples of a kind, the best one first."""
@@ -104,7 +106,7 @@ def tie(file: int, line: int) -> tuple[int, int, int]:
 
 def make_example(row: dict[str, Any], place: str, first: str | None = None) -> Example:
     """The example of a row. Diagnostics with the code `first` come first."""
-    diagnostics: list[dict[str, Any]] = sorted(row["diagnostics"], key=lambda one: one["code"] != first)
+    diagnostics: list[dict[str, Any]] = sorted(row["diagnostics"], key=lambda entry: entry["code"] != first)
     repairs: list[dict[str, Any]] = row["repairs"]
     segments: list[dict[str, Any]] = row["segments"]
     return Example(
@@ -113,11 +115,11 @@ def make_example(row: dict[str, Any], place: str, first: str | None = None) -> E
         row["format"],
         row["status"],
         row["chars"],
-        tuple([make_frame(one) for one in diagnostics[:MOST_FRAMES]]),
+        tuple([make_frame(entry) for entry in diagnostics[:MOST_FRAMES]]),
         max(0, len(diagnostics) - MOST_FRAMES),
-        tuple([make_edit(one) for one in repairs[:MOST_REPAIRS]]),
+        tuple([make_edit(entry) for entry in repairs[:MOST_REPAIRS]]),
         max(0, len(repairs) - MOST_REPAIRS),
-        tuple([(one["kind"], cut(one["name"] or "", 80), one["status"]) for one in segments[:MOST_SEGMENTS]]),
+        tuple([(entry["kind"], cut(entry["name"] or "", 80), entry["status"]) for entry in segments[:MOST_SEGMENTS]]),
         max(0, len(segments) - MOST_SEGMENTS),
     )
 

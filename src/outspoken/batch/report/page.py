@@ -210,10 +210,10 @@ def make_tally(source: Source) -> Tally:
         tally.add_quarantined(row)
     tally.finish()
     total = source.summary.total
-    found = tally.rows, sum(tally.quarantine.values())
-    if source.summary.complete and found != (total.rows, total.quarantined):
+    counted = tally.rows, sum(tally.quarantine.values())
+    if source.summary.complete and counted != (total.rows, total.quarantined):
         raise BatchError(
-            f"`{source.folder}` has {found[0]:,} rows and {found[1]:,} in quarantine; its summary says "
+            f"`{source.folder}` has {counted[0]:,} rows and {counted[1]:,} in quarantine; its summary says "
             f"{total.rows:,} and {total.quarantined:,}; run the same `outspoken batch` again, to make lost parts anew"
         )
     return tally

@@ -43,7 +43,7 @@ class Source:
         self.summary: Summary = results.read_summary()
         self.manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_bytes())
         self.options: dict[str, Any] = self.manifest["options"]
-        self.inputs: list[str] = [one["name"] for one in self.manifest["inputs"]]
+        self.inputs: list[str] = [entry["name"] for entry in self.manifest["inputs"]]
         self.time_column = time_column
         self._time_name = None if time_column is None else self._kept(time_column)
         self.parts = _parts(folder, len(self.inputs))
@@ -52,7 +52,7 @@ class Source:
         self.lasts = [0] * len(self.inputs)
         for unit in results.units():
             self.lasts[unit.file] = max(self.lasts[unit.file], unit.first + unit.lines - 1)
-        size = sum([one["size"] for one in self.manifest["inputs"]])
+        size = sum([entry["size"] for entry in self.manifest["inputs"]])
         #: about how much of the bytes of the input is done
         self.share = min(1.0, results.bytes_done / max(1, size))
         if not self.summary.complete and not partial:

@@ -57,10 +57,10 @@ class CallChecker:
         if not isinstance(arguments, dict):
             return []
         required = tools.arguments(name).required
-        found = [Problem(key, CODES["missing-argument"]) for key in required if key not in arguments]
+        problems_found = [Problem(key, CODES["missing-argument"]) for key in required if key not in arguments]
         for key, value in arguments.items():  # pyright: ignore[reportUnknownVariableType]
-            found += self._value_problems(tools, name, str(key), value)  # pyright: ignore[reportUnknownArgumentType]
-        return found
+            problems_found += self._value_problems(tools, name, str(key), value)  # pyright: ignore[reportUnknownArgumentType]
+        return problems_found
 
     def _value_problems(self, tools: Tools, name: str, key: str, value: Any) -> list[Problem]:
         is_known, types, values = self._known(tools, name, key)
@@ -192,15 +192,15 @@ class Tally:
     def _add_damage(self, file: int, row: Row, bucket: Key) -> None:
         """Count the diagnostics and repairs of a row, and offer it as an example of each, and as one of the worst."""
         place, order = self._place(file, row), tie(file, row["line"])
-        severities = [(one["code"], one["severity"]) for one in row["diagnostics"]]
+        severities = [(entry["code"], entry["severity"]) for entry in row["diagnostics"]]
         codes = dict.fromkeys([code for code, _ in severities])
         self.diagnostics.update([code for code, _ in severities])
         self.severities.update(severities)
         self.kinds.update(codes.keys())
         self.bucket_kinds.update([(bucket, code) for code in codes])
         self.format_kinds.update([(row["format"] or "", code) for code in codes])
-        edits = {(one["level"], one["code"]): one for one in reversed(row["repairs"])}
-        self.repairs.update([(one["level"], one["code"]) for one in row["repairs"]])
+        edits = {(entry["level"], entry["code"]): entry for entry in reversed(row["repairs"])}
+        self.repairs.update([(entry["level"], entry["code"]) for entry in row["repairs"]])
         self.repaired_rows.update(edits.keys())
         for kind, edit in edits.items():
             self.edits.offer(kind, order, lambda edit=edit: (place, make_edit(edit)))
@@ -215,22 +215,24 @@ class Tally:
 
     def _add_calls(self, file: int, row: Row) -> None:
         """Count the calls of a row. One is invalid by its schema, or as a diagnostic says; each problem counts once."""
-        calls = [one for one in row["segments"] if one["kind"] == "tool_call"]
+        calls = [entry for entry in row["segments"] if entry["kind"] == "tool_call"]
         complete = iter(row["tool_calls"])
-        found: list[tuple[str, str, dict[tuple[str, str], Problem]]] = []
+        own_calls: list[tuple[str, str, dict[tuple[str, str], Problem]]] = []
         for call in calls:
             name, arguments = call["name"] or "", ""
             self.calls[_bounded(self.calls, name)] += 1
             if call["status"] in _COMPLETE:
                 arguments = next(complete)["arguments"]
             problems = self._checker.problems(name, arguments) if arguments else []
-            found.append((name, arguments, {one[:2]: one for one in problems}))
+            own_calls.append((name, arguments, {entry[:2]: entry for entry in problems}))
         for diagnostic in row["diagnostics"]:
-            if found and diagnostic["code"] in CODES:
+            if own_calls and diagnostic["code"] in CODES:
                 start, problem = diagnostic["start"], problem_of(diagnostic)
-                at = next((n for n, one in enumerate(calls) if one["start"] <= start < max(one["end"], start + 1)), -1)
-                found[at][2].setdefault(problem[:2], problem)
-        for name, arguments, own in found:
+                at = next(
+                    (n for n, entry in enumerate(calls) if entry["start"] <= start < max(entry["end"], start + 1)), -1
+                )
+                own_calls[at][2].setdefault(problem[:2], problem)
+        for name, arguments, own in own_calls:
             if own:
                 self._add_problems(file, row, name, arguments, own.values())
 

@@ -76,7 +76,7 @@ def run(inputs: tuple[str, ...], out: str, as_json: bool, **given: Any) -> int:
     running = {name: given.pop(name) for name in ("workers", "unit_bytes", "output", "restart")}
     before = signal.signal(signal.SIGTERM, _end)
     try:
-        wanted = _options(options.Reading.of(given), given)
+        wanted = _options(options.ReadingOptions.of(given), given)
         with ProgressLine() as line:
             summary = run_batch(inputs, out, wanted, progress=lambda now: line.show(text(now)), **running)
     except StoppedError as error:
@@ -98,7 +98,7 @@ def _end(number: int, frame: object) -> NoReturn:
     sys.exit(143)
 
 
-def _options(reading: options.Reading, given: dict[str, Any]) -> BatchOptions:
+def _options(reading: options.ReadingOptions, given: dict[str, Any]) -> BatchOptions:
     """The options of a batch; those of columns and limits have the same names. Raises UsageError for wrong ones."""
     from outspoken.batch import BatchOptions
 

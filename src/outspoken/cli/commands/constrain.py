@@ -60,7 +60,7 @@ def run(
         raise UsageError(f"{tokenizer}: this is not a tokenizer.json")
     wanted |= {"actions": True if action == ("all",) else list(action) or None, "special_tokens": list(special_token)}
     try:
-        made = constraint(name or format or "", **wanted)
+        derived = constraint(name or format or "", **wanted)
     except ConstraintError as error:
         raise UsageError(f"`{error.format}` has no such constraint: {'; '.join(error.problems)}") from error
     except OutspokenError:
@@ -68,13 +68,15 @@ def run(
     except (ValueError, TypeError, KeyError) as error:
         raise UsageError(str(error)) from error
     try:
-        written: Any = getattr(made, f"to_{target}")()
+        written: Any = getattr(derived, f"to_{target}")()
     except ValueError as error:
-        raise UsageError(f"`{made.format}` has no constraint for `{target}`: {error}") from error
+        raise UsageError(f"`{derived.format}` has no constraint for `{target}`: {error}") from error
     if as_json:
-        print_json({"format": made.format, "target": target, "constraint": written, "warnings": list(made.warnings)})
+        print_json(
+            {"format": derived.format, "target": target, "constraint": written, "warnings": list(derived.warnings)}
+        )
         return 0
-    for warning in made.warnings:
+    for warning in derived.warnings:
         print(f"outspoken: warning: {visible(warning)}", file=sys.stderr)
     print_json(written) if not isinstance(written, str) else print(written.rstrip("\n"))
     return 0

@@ -41,7 +41,7 @@ def run(
         return 0
     from outspoken.viewer.view import show  # without a response, nobody need wait for it
 
-    reading, codes = options.Reading.of(given), [0]
+    reading, codes = options.ReadingOptions.of(given), [0]
     parser, named = reading.parser(), reading.format or "auto"
     for source in options.sources(files, text):
         raw = source.read()

@@ -24,12 +24,12 @@ from outspoken.terminal.outputs import print_json
 def run(names: tuple[str, ...], models: bool, as_json: bool) -> int:
     """Print the list."""
     wanted = {resolve(name) for name in names}
-    found = [info for info in formats() if not wanted or info.name in wanted]
+    listed = [info for info in formats() if not wanted or info.name in wanted]
     if as_json:
-        print_json(found)
+        print_json(listed)
         return 0
-    width = max(len(info.name) for info in found)
-    for info in found:
+    width = max(len(info.name) for info in listed)
+    for info in listed:
         lines = [f"models: {', '.join(info.models)}", f"aliases: {', '.join(info.aliases) or 'none'}"]
         if models:
             lines.append(f"ids:     {', '.join(info.ids) or 'none'}")

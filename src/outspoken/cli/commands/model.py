@@ -49,14 +49,14 @@ def _data(model: str, known: Model) -> dict[str, Any]:
 
 
 def _lines(model: str, known: Model) -> list[str]:
-    proof, found = known.proof, header(known.format)
+    proof, format_header = known.proof, header(known.format)
     if proof is not None and proof.format == known.format:
         by = f"its chat template, of which all {len(proof.turns)} messages are read back"
     elif known.pattern:
         by = f"its id, which holds `{known.pattern}`"
     else:
         by = "the name of the format"
-    lines = [model, f"format: {known.format} ({found.title})", f"known by: {by}"]
+    lines = [model, f"format: {known.format} ({format_header.title})", f"known by: {by}"]
     for when, end, is_usual in (
         ("it thinks", known.ends.thinking, known.ends.thinks),
         ("it does not think", known.ends.plain, not known.ends.thinks),
@@ -64,7 +64,7 @@ def _lines(model: str, known: Model) -> list[str]:
         if end is not None:
             ends = f"ends with '{visible(end)}'" if end else "opens nothing"
             lines.append(f"prompt: {ends}, if {when}{' (by default)' if is_usual else ''}")
-    shown = found.example
+    shown = format_header.example
     if proof is not None and proof.turns:
         turn = proof.turns.get("text_then_call") or next(iter(proof.turns.values()))
         shown = turn.prefix + turn.text

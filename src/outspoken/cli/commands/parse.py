@@ -11,7 +11,7 @@ from outspoken.cli.options import (
     FILES_HELP,
     Command,
     File,
-    Reading,
+    ReadingOptions,
     command,
     input_options,
     option,
@@ -65,7 +65,7 @@ def run(
     color: str, **given: Any,
 ) -> int:  # fmt: skip
     """Parse each source, and return the highest exit code."""
-    reading = Reading.of(given)
+    reading = ReadingOptions.of(given)
     parser = _payload_parser(reading, payloads, page) if payloads or page else reading.parser()
     codes = [0]
     for source in sources(files, text):
@@ -82,7 +82,7 @@ def run(
     return max(codes)
 
 
-def _payload_parser(reading: Reading, payloads: str | None, page: str | None) -> PayloadParser:
+def _payload_parser(reading: ReadingOptions, payloads: str | None, page: str | None) -> PayloadParser:
     """Return the parser of a page's payloads. Raises UsageError if there is no such page."""
     if not payloads or reading.format != "auto" or reading.tools_file or reading.screen:
         raise UsageError("`--page` needs `--payloads`; neither can be used with `--format`, `--tools` or `--screen`")
@@ -106,8 +106,8 @@ def _load_registry(named: str) -> PayloadRegistry:
     if "" not in sys.path:
         sys.path.insert(0, "")
     try:
-        found: Any = resolve_name(named)
-        registry = found() if callable(found) else found
+        loaded: Any = resolve_name(named)
+        registry = loaded() if callable(loaded) else loaded
     except Exception as error:
         raise UsageError(f"cannot load `{named}`: {type(error).__name__}: {error}") from error
     if not isinstance(registry, PayloadRegistry):

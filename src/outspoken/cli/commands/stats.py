@@ -61,7 +61,7 @@ def run(files: tuple[str, ...], expect: Expect, strict: bool, no_recovery: bool,
         from .batch import show_summary
 
         return show_summary(files[0], as_json=as_json)
-    reading = options.Reading.of(given)
+    reading = options.ReadingOptions.of(given)
     if reading.format != "auto":
         registry.resolve(reading.format or "")
     settings = ProcessorSettings(
@@ -77,11 +77,11 @@ def run(files: tuple[str, ...], expect: Expect, strict: bool, no_recovery: bool,
     with ProgressLine("responses") as progress:
         for place, line, is_json in chain.from_iterable(map(_responses, options.given_files(files))):
             try:
-                found = Response.model_validate_json(line) if is_json else Response(text=line)
-                prefix = reading.prefix if found.prefix is None else found.prefix
-                end = found.finish_reason or reading.finish_reason
-                one = processor(found.format or reading.format or "auto")
-                one.process(found.text or "", prefix=prefix, finish_reason=end)
+                response = Response.model_validate_json(line) if is_json else Response(text=line)
+                prefix = reading.prefix if response.prefix is None else response.prefix
+                end = response.finish_reason or reading.finish_reason
+                response_processor = processor(response.format or reading.format or "auto")
+                response_processor.process(response.text or "", prefix=prefix, finish_reason=end)
                 progress.step()
             except (ValidationError, OutspokenError) as error:
                 problems += 1

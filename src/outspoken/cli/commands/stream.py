@@ -35,7 +35,7 @@ from outspoken.terminal.outputs import Writer, exit_code, make_writer, print_jso
 @options.output_options("write events as JSON lines")
 def run(files: tuple[str, ...], text: str | None, provider: Provider, as_json: bool, color: str, **given: Any) -> int:
     """Show the streams. Returns 1 if one has errors."""
-    reading, codes = options.Reading.of(given), [0]
+    reading, codes = options.ReadingOptions.of(given), [0]
     wanted: ProviderOptions = {**reading.options, "prefix": reading.prefix}
     for source in options.sources(files, text):
         print_title(None if as_json else source.title)
@@ -101,7 +101,9 @@ class LiveView:
             case Finished(reason, raw):
                 self._write_line("head", f"finished: {reason}" + ("" if raw == reason else f" ({raw})"))
             case UsageReported(usage):
-                counts = ["?" if one is None else f"{one:,}" for one in (usage.input_tokens, usage.output_tokens)]
+                counts = [
+                    "?" if tokens is None else f"{tokens:,}" for tokens in (usage.input_tokens, usage.output_tokens)
+                ]
                 self._usage = f"tokens: {counts[0]} in, {counts[1]} out"
             case results.Done(reply):
                 self._end_line()

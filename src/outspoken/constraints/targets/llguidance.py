@@ -89,14 +89,16 @@ class LarkWriter:
         """Text that may hold code, and what follows. Code is a terminal of its own: the lexer has fewer states so."""
         held = (*text.excluded, "`")
         first = FreeText(held, begins=text.begins, ends=text.ends, low=text.low)
-        found = ends_of(FreeText(held), rest, self._grammar, self._special)
-        if found is None:
+        text_ends = ends_of(FreeText(held), rest, self._grammar, self._special)
+        if text_ends is None:
             return f"{self._terminal(self._body(first))} {self._form(self._ended(rest))}"
-        behind = [Seq((Literal(head), *(after.parts if isinstance(after, Seq) else (after,)))) for head, after in found]
+        behind = [
+            Seq((Literal(head), *(after.parts if isinstance(after, Seq) else (after,)))) for head, after in text_ends
+        ]
 
         def ended(plain: FreeText) -> str:
             """Text without code, and what follows it."""
-            return " | ".join([self._sequence(Seq((plain, *one.parts))) for one in behind])
+            return " | ".join([self._sequence(Seq((plain, *following.parts))) for following in behind])
 
         def going_on(begins: str = "") -> str:
             """Text up to the next piece of code, with the code."""
@@ -113,7 +115,7 @@ class LarkWriter:
             f"\1_line: {going_on()} | {code} | {ended(FreeText(held, ends=text.ends, low=int(not ends_in(chr(10)))))}",
         ]
         if ends_in("`"):
-            bare = [self._form(self._ended(in_sequence(*one.parts))) for one in behind]
+            bare = [self._form(self._ended(in_sequence(*following.parts))) for following in behind]
             lines[2] += "".join([f" | {end}" for end in bare])
         return self._texts.setdefault("\n".join(lines), f"text{len(self._texts)}")
 
@@ -133,10 +135,10 @@ class LarkWriter:
             return self._terminal(f"/\\{text}/")
         parts: list[str] = []
         at = 0
-        for found in self._special.finditer(text):
-            parts += [self._lexeme(text[at : found.start()])] if found.start() > at else []
-            parts.append(found[0] if re.fullmatch(r"<[^<>\s]+>", found[0]) else f"<{found[0]}>")
-            at = found.end()
+        for token in self._special.finditer(text):
+            parts += [self._lexeme(text[at : token.start()])] if token.start() > at else []
+            parts.append(token[0] if re.fullmatch(r"<[^<>\s]+>", token[0]) else f"<{token[0]}>")
+            at = token.end()
         if at < len(text) or not parts:
             parts.append(self._lexeme(text[at:]))
         return " ".join(parts)
@@ -209,21 +211,21 @@ def _quoted(text: str) -> str:
 
 def _prefix_free(texts: list[str]) -> list[list[str]]:
     """Texts in parts of which none begins another: of two literals at one place, the lexer reads only the longer."""
-    known, waiting = set(texts), list(texts)
+    beginnings, waiting = set(texts), list(texts)
     while waiting:
         text = waiting.pop()
-        rest = text[_prefix(text, known) :]
-        if rest != text and rest not in known:
-            known.add(rest)
-            waiting += [rest, *[other for other in known if other.startswith(rest) and other != rest]]
-    found: list[list[str]] = []
+        rest = text[_prefix(text, beginnings) :]
+        if rest != text and rest not in beginnings:
+            beginnings.add(rest)
+            waiting += [rest, *[other for other in beginnings if other.startswith(rest) and other != rest]]
+    part_lists: list[list[str]] = []
     for text in texts:
         parts: list[str] = []
-        while size := _prefix(text, known):
+        while size := _prefix(text, beginnings):
             parts.append(text[:size])
             text = text[size:]
-        found.append([*parts, text])
-    return found
+        part_lists.append([*parts, text])
+    return part_lists
 
 
 def _prefix(text: str, known: set[str]) -> int:

@@ -119,8 +119,8 @@ class Evaluation:
         Also returns whether the text ends inside the object's own list `actions`.
         """
         start = reading.spans[-1][0]
-        repairs = [made for made in reading.repairs if made.span[0] >= start]
-        ends = [made.path for made in repairs if made.code in ("cut-container", "cut-string")]
+        repairs = [repair for repair in reading.repairs if repair.span[0] >= start]
+        ends = [repair.path for repair in repairs if repair.code in ("cut-container", "cut-string")]
         path: Path = max(ends, key=len, default=())
         value, unfinished, depth = _split(reading.values[-1], path, 0)
         in_actions, last = path[:1] == ("actions",), self._end

@@ -224,9 +224,9 @@ def read_api_response(
         "diagnostics": tuple(diagnostics),
         "ambiguous": reading.ambiguous,
     }
-    known = answer._asdict()
-    del known["content"]
-    return construct(ApiResponse, {**values, **known})
+    answer_fields = answer._asdict()
+    del answer_fields["content"]
+    return construct(ApiResponse, {**values, **answer_fields})
 
 
 def _reasoning(text: str) -> int:

@@ -59,9 +59,9 @@ async def parse_cua_actions(
         parts = call.get("actions") or [call.get("action")]
         reasoning = reasonings[order] if order < len(reasonings) else None
         written += [_Written(_dict_of(part), None, reasoning) for part in parts]
-    found = _read(task, step, written, Parser(_OPENAI, screen=screen), SkyvernConverter(screen))
-    if found or fallback is None:
-        return found
+    actions = _read(task, step, written, Parser(_OPENAI, screen=screen), SkyvernConverter(screen))
+    if actions or fallback is None:
+        return actions
     said = _joined([part for item in items if item.get("role") == "assistant" for part in item.get("content") or ()])
     return await fallback(task, step, said, reasonings[0] if reasonings else None)
 
@@ -92,9 +92,9 @@ async def parse_anthropic_actions(
         blocks.pop()
     calls = [block for block in blocks if block.get("type") == "tool_use" and block.get("name") == "computer"]
     written = [_Written(_dict_of(call.get("input")), call.get("id"), reasoning) for call in calls]
-    found = _read(task, step, written, Parser(_ANTHROPIC, screen=screen), SkyvernConverter(screen))
-    if found or fallback is None:
-        return found
+    actions = _read(task, step, written, Parser(_ANTHROPIC, screen=screen), SkyvernConverter(screen))
+    if actions or fallback is None:
+        return actions
     return await fallback(task, step, _joined(blocks), reasoning)
 
 
@@ -115,10 +115,10 @@ async def parse_ui_tars_actions(
     parser = parser if isinstance(parser, Parser) else Parser(check_type(parser, str, "parser"))
     screen = Screen(browser_window_dimension["width"], browser_window_dimension["height"])
     reply = parser.replace(screen=screen).parse(response_content, finish_reason=finish_reason)
-    made, _ = _until_unusable(task, reply, SkyvernConverter(screen))
-    if not made:
+    actions, _ = _until_unusable(task, reply, SkyvernConverter(screen))
+    if not actions:
         _log.warning("the response to task %s has no action that can be carried out", task.task_id)
-    return _completed(task, step, [(one, None, reply.reasoning or None) for one in made])
+    return _completed(task, step, [(usable_action, None, reply.reasoning or None) for usable_action in actions])
 
 
 def _read(
@@ -137,16 +137,16 @@ def _read(
 def _until_unusable(task: TaskLike, reply: Reply, converter: SkyvernConverter) -> tuple[list[Made], bool]:
     """The actions before the first one that cannot be carried out, and whether there is such a one."""
     problems = [note.message for note in reply.diagnostics if note.severity == "error"]
-    made: list[Made] = []
+    converted: list[Made] = []
     for action in sorted([*reply.actions, *reply.unfinished_actions], key=lambda action: action.order):
         try:
-            made += converter.convert(action)
+            converted += converter.convert(action)
         except (InvalidActionError, UnsupportedActionError) as error:
             reason = problems[0] if problems and action.status != "ok" else str(error)
             name = action.name or action.type
             _log.warning("the actions of task %s end before `%s`: %s", task.task_id, name, reason)
-            return made, True
-    return made, not reply.actions
+            return converted, True
+    return converted, not reply.actions
 
 
 def _completed(task: TaskLike, step: StepLike, made: Iterable[tuple[Made, str | None, str | None]]) -> list[Any]:

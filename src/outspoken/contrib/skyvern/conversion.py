@@ -56,7 +56,7 @@ class SkyvernConverter:
         if action.status in ("truncated", "invalid") or kind == "unknown":
             raise InvalidActionError(f"the action `{action.name or kind}` is {action.status}, and must not be run")
         if kind == "batch":
-            return [made for part in getattr(action, "actions", ()) for made in self.convert(part)]
+            return [part_action for part in getattr(action, "actions", ()) for part_action in self.convert(part)]
         for field in _UNSAID.get(kind, ()):
             if getattr(action, field, None):
                 raise UnsupportedActionError(kind, f"Skyvern has no `{field}` for it")

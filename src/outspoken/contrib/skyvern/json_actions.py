@@ -102,14 +102,14 @@ def parse_action(
     if kind in _WITHOUT_DATA:
         fields |= {"skyvern_element_hash": None, "skyvern_element_data": None}
     try:
-        made = _decoded(kind, {**written, "action_type": kind}, data_extraction_goal)
+        decoded = _decoded(kind, {**written, "action_type": kind}, data_extraction_goal)
     except InvalidActionError as error:
         if kind not in _PASSED_OVER:
             raise
         _log.warning("an action of type %s does nothing: %s", kind, error)
         return build(Made("NullAction", {}, ""), **fields)
     more = _details(kind, written, data_extraction_goal, extracted_information_schema, totp_code_required)
-    return build(made, **{**fields, **more})
+    return build(decoded, **{**fields, **more})
 
 
 def _fields(written: Mapping[str, Any], page: ScrapedPageLike) -> dict[str, Any]:
@@ -156,10 +156,10 @@ def _decoded(kind: str, written: dict[str, Any], goal: str | None) -> Made:
         problems = [note.message for note in reply.diagnostics if note.severity == "error"]
         raise InvalidActionError(problems[0] if problems else f"`{kind}` is not an action with these arguments")
     key = written.get("key")
-    made = SkyvernConverter().convert(action)[0]
+    converted = SkyvernConverter().convert(action)[0]
     if kind == "KEYPRESS" and isinstance(key, str) and len(key) == 1:
-        made.fields["keys"] = [key]  # a letter that is typed keeps its case
-    return made
+        converted.fields["keys"] = [key]  # a letter that is typed keeps its case
+    return converted
 
 
 def _details(kind: str, written: Mapping[str, Any], goal: str | None, schema: Any, totp: bool) -> dict[str, Any]:

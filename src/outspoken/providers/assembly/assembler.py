@@ -338,7 +338,7 @@ class Assembler:
             "usage": self._usage,
             "refusal": "".join(self._refusal) if self._refusal else None,
             "error": self._error,
-            "signatures": [_to_signature(*found, starts) for found in self._signatures.values()],
+            "signatures": [_to_signature(*signature, starts) for signature in self._signatures.values()],
             **self._format_fields(),
         }
         return construct(ProviderReply, {name: values[name] for name in ProviderReply.model_fields})

@@ -186,11 +186,11 @@ class Recorder:
         number = 2
         while f"{id}_{number}" in self._call_ids:
             number += 1
-        made = f"{id}_{number}"
-        self._call_ids.add(made)
-        message = f"two calls have the id `{id}`; this one becomes `{made}`"
+        unique_id = f"{id}_{number}"
+        self._call_ids.add(unique_id)
+        message = f"two calls have the id `{id}`; this one becomes `{unique_id}`"
         self.add_diagnostic("repeated-id", message, offset, "warning")
-        return made
+        return unique_id
 
     def end_call(self, index: int, call: ToolCall) -> None:
         """Send the end of a call."""

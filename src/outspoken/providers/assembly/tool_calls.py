@@ -44,13 +44,15 @@ def parse_arguments(
     except NotJsonError:
         pass
     if not complete:
-        found = repair_region(text, 0, len(text), closed=False, repair_limit="notation", settings=settings)
-        return ParsedArguments(found[0].value if found and is_object(found[0].value) else {}, "truncated")
-    known = None if schema is None else Schema(schema)
-    found = repair_region(text, 0, len(text), closed=True, repair_limit=repair_limit, schema=known, settings=settings)
-    if len(found) != 1 or not is_object(value := found[0].value):
+        regions = repair_region(text, 0, len(text), closed=False, repair_limit="notation", settings=settings)
+        return ParsedArguments(regions[0].value if regions and is_object(regions[0].value) else {}, "truncated")
+    arguments_schema = None if schema is None else Schema(schema)
+    regions = repair_region(
+        text, 0, len(text), closed=True, repair_limit=repair_limit, schema=arguments_schema, settings=settings
+    )
+    if len(regions) != 1 or not is_object(value := regions[0].value):
         return ParsedArguments({}, "invalid")
-    return ParsedArguments(value, "repaired", with_paths(found[0]).edits, found[0].text)
+    return ParsedArguments(value, "repaired", with_paths(regions[0]).edits, regions[0].text)
 
 
 def _from_value(value: Any, text: str, settings: Settings) -> ParsedArguments:
@@ -62,12 +64,12 @@ def _from_value(value: Any, text: str, settings: Settings) -> ParsedArguments:
         return ParsedArguments({}, "repaired", (edit,), edit.after)
     if isinstance(value, str):
         try:
-            found: Any = decode(value, settings.max_depth)
+            decoded: Any = decode(value, settings.max_depth)
         except NotJsonError:
-            found = None if value.strip() else {}
-        if is_object(found):
+            decoded = None if value.strip() else {}
+        if is_object(decoded):
             edit = edit._replace(after=value.strip() or "{}")
-            return ParsedArguments(found, "repaired", (edit,), edit.after)
+            return ParsedArguments(decoded, "repaired", (edit,), edit.after)
     return ParsedArguments({}, "invalid")
 
 

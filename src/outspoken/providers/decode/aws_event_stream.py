@@ -60,7 +60,7 @@ class AwsEventStream:
 
     def _headers(self, data: bytes) -> dict[str, str]:
         """Decode the headers that are strings."""
-        found: dict[str, str] = {}
+        headers: dict[str, str] = {}
         pos = 0
         while pos < len(data):
             start = pos + 1
@@ -79,9 +79,9 @@ class AwsEventStream:
             else:
                 length = _VALUE_LENGTHS[kind]
             if kind == _STRING_TYPE:
-                found[name] = data[pos : pos + length].decode("utf-8", "replace")
+                headers[name] = data[pos : pos + length].decode("utf-8", "replace")
             pos += length
-        return found
+        return headers
 
 
 def _decode_event(headers: dict[str, str], payload: bytes) -> tuple[str, Any]:

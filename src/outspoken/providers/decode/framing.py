@@ -46,7 +46,7 @@ class JsonValueStream:
 
     def feed(self, piece: str) -> list[tuple[str, Any]]:
         """Return the values that a piece completes, each with an empty event name. Each character is read once."""
-        found: list[tuple[str, Any]] = []
+        values: list[tuple[str, Any]] = []
         text, at, self._between = self._between + piece, 0, ""
         while at < len(text):
             if self._counter is None:
@@ -64,9 +64,9 @@ class JsonValueStream:
                 break
             end = at + self._counter.end - read
             self._count += 1
-            found.append(("", parse_json("".join([*self._pieces, text[at:end]]), f"value {self._count}")))
+            values.append(("", parse_json("".join([*self._pieces, text[at:end]]), f"value {self._count}")))
             self._pieces, self._counter, at = [], None, end
-        return found
+        return values
 
     def _value_start(self, text: str, at: int) -> int:
         """Where the next value begins, or what may become the end of the stream. Raises ProviderFormatError."""
@@ -228,8 +228,8 @@ class ServerSentEvents:
         elif name == "event":
             self._name = value.strip()
         elif name and name not in _FIELD_NAMES:
-            found = f"the line {line[:MAX_SHOWN]!r}"
-            raise ProviderFormatError("", found, "server-sent events or JSON", f"event {self._count + 1}")
+            shown_line = f"the line {line[:MAX_SHOWN]!r}"
+            raise ProviderFormatError("", shown_line, "server-sent events or JSON", f"event {self._count + 1}")
 
     def _end_event(self, events: list[tuple[str, Any]]) -> None:
         """End the event at a blank line. An event `error` may have text as its data."""

@@ -93,14 +93,14 @@ def _fields(value: Any) -> Any:
     if not isinstance(value, type):
         for name in _DUMPS:
             method = getattr(value, name, None)
-            found = None
+            fields = None
             if callable(method) and name == "model_dump":
                 with suppress(TypeError):  # it only behaves like pydantic's
-                    found = method(mode="json", by_alias=True, warnings=False)
-            if callable(method) and found is None:
-                found = method()
-            if found is not None:
-                return found
+                    fields = method(mode="json", by_alias=True, warnings=False)
+            if callable(method) and fields is None:
+                fields = method()
+            if fields is not None:
+                return fields
         if is_dataclass(value) and not isinstance(value, type):
             return asdict(value)
         if attributes := cast("dict[str, Any]", getattr(value, "__dict__", None)):

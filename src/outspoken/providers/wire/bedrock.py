@@ -10,7 +10,7 @@ from typing import Any, cast
 from outspoken.providers.decode.json_object import JsonObject
 from outspoken.providers.usage import UsageKeys
 
-from .reader import OpenPayload, Reader, arguments_text, parse_error
+from .reader import ApiReader, OpenPayload, arguments_text, parse_error
 
 #: the names of token counts
 _USAGE = UsageKeys(("inputTokens",), ("outputTokens",), ("totalTokens",), (), ("cacheReadInputTokens",))
@@ -21,7 +21,7 @@ _EVENTS = frozenset(
 )
 
 
-class BedrockReader(Reader):
+class BedrockReader(ApiReader):
     """Reads responses and events. Content blocks have an index."""
 
     def read(self, body: JsonObject) -> None:
@@ -29,18 +29,18 @@ class BedrockReader(Reader):
         if body.has("output", "stopReason"):
             self._read_response(body)
             return
-        known = False
+        is_known = False
         for key in body.value:
             if key in _EVENTS:
-                known = True
+                is_known = True
                 event = body.object(key)
                 if event is not None:
                     self._read_event(key, event)
             elif key.endswith(("Exception", "Error")) or key == "error":
-                known = True
+                is_known = True
                 error = parse_error(body.value[key])
                 self._assembler.failed(error if error.type else error.model_copy(update={"type": key}))
-        if not known and not body.has("p", "ResponseMetadata"):
+        if not is_known and not body.has("p", "ResponseMetadata"):
             self._fail(body, "output", "an object, or an event")
 
     def _read_response(self, body: JsonObject) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from outspoken.providers.decode.json_object import JsonObject
 from outspoken.providers.usage import UsageKeys
 
-from .reader import Reader, parse_error
+from .reader import ApiReader, parse_error
 
 #: the names of token counts
 _USAGE = UsageKeys(
@@ -19,7 +19,7 @@ _USAGE = UsageKeys(
 _PLAN = ("plan",)
 
 
-class CohereReader(Reader):
+class CohereReader(ApiReader):
     """Reads responses and events. Parts of the content and calls have an index."""
 
     def read(self, body: JsonObject) -> None:

@@ -101,17 +101,17 @@ class Exporter:
         """
         if self.error is not None:
             return "error"
-        given = self.finished.reason if self.finished else None
-        if given in ("content_filter", "refusal"):
-            return given
-        cut_off = self._reply is None or (given is None and self._reply.status == "truncated")
+        sent = self.finished.reason if self.finished else None
+        if sent in ("content_filter", "refusal"):
+            return sent
+        cut_off = self._reply is None or (sent is None and self._reply.status == "truncated")
         if cut_off or self.has_unfinished:
             return "length"
-        if given in ("length", "pause", "error"):
-            return given
+        if sent in ("length", "pause", "error"):
+            return sent
         if self.calls:
             return "tool_calls"
-        return "other" if given == "other" else "stop"
+        return "other" if sent == "other" else "stop"
 
     # events in, parts out
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from outspoken.providers.decode.json_object import JsonObject
 from outspoken.providers.usage import UsageKeys
 
-from .reader import Reader, arguments_text
+from .reader import ApiReader, arguments_text
 
 #: the names of token counts
 _USAGE = UsageKeys(
@@ -28,7 +28,7 @@ _RESPONSE_KEYS = (
 )  # fmt: skip
 
 
-class GeminiReader(Reader):
+class GeminiReader(ApiReader):
     """Reads responses, which are also the chunks of a stream. Of several candidates, it reads one."""
 
     def read(self, body: JsonObject) -> None:

@@ -8,13 +8,13 @@ from __future__ import annotations
 from outspoken.providers.decode.json_object import JsonObject
 from outspoken.providers.usage import UsageKeys
 
-from .reader import Reader, arguments_text, list_of
+from .reader import ApiReader, arguments_text, list_of
 
 #: the names of token counts
 _USAGE = UsageKeys(("prompt_eval_count",), ("eval_count",))
 
 
-class OllamaReader(Reader):
+class OllamaReader(ApiReader):
     """Reads responses, which are also the chunks of a stream. A call arrives whole."""
 
     joins_content = True

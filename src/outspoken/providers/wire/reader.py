@@ -14,7 +14,7 @@ from outspoken.providers.usage import Usage, UsageKeys
 from outspoken.results.replies import STATUSES, Status
 
 
-class Reader:
+class ApiReader:
     """Reads the objects of one API, whole responses and the chunks of streams alike, and feeds the assembler."""
 
     #: the content is one string, whatever the provider sends in between
@@ -42,15 +42,17 @@ class Reader:
 
         Unfinished calls and actions are skipped, since the provider's own end of the response speaks for them.
         """
-        found = body.value.get(EXTENSION)
-        if not isinstance(found, dict):
+        fields = body.value.get(EXTENSION)
+        if not isinstance(fields, dict):
             return
-        extension = JsonObject(found, EXTENSION)
+        extension = JsonObject(fields, EXTENSION)
         for item in extension.objects("payloads"):
             status = item.string("status")
             if item.has("type", "data"):
-                known: Status = status if status in STATUSES else "ok"
-                self._assembler.payload(item.string("type") or "payload", item.get("data"), aside=True, status=known)
+                payload_status: Status = status if status in STATUSES else "ok"
+                self._assembler.payload(
+                    item.string("type") or "payload", item.get("data"), aside=True, status=payload_status
+                )
         for item in extension.objects("signatures"):
             self._assembler.sign(item.string("data"), redacted=bool(item.get("redacted")))
 
@@ -63,15 +65,15 @@ class Reader:
     def _selected(self, choices: list[JsonObject]) -> list[JsonObject]:
         """The choices that are read: those with the index that was asked for. Others are reported."""
         wanted = self._assembler.choice
-        found: list[JsonObject] = []
+        selected: list[JsonObject] = []
         for place, choice in enumerate(choices):
             index = choice.integer("index")
             if (place if index is None else index) == wanted:
-                found.append(choice)
+                selected.append(choice)
             else:
                 message = f"the response has other choices than the one with the index {wanted}, which is read"
                 self._assembler.warn("other-choices", message)
-        return found
+        return selected
 
     def end(self) -> None:
         """End the response, and keep what has arrived of the provider's own blocks that never ended."""
@@ -176,9 +178,9 @@ def parse_error(found: Any) -> ProviderError:
 
 def find_error(body: JsonObject) -> ProviderError | None:
     """Return the error that an object reports, in any of the ways of servers and gateways; None if it reports none."""
-    found = body.get("error", "errors")
-    if found:
-        return parse_error(body.value if isinstance(found, str) else found)
+    error = body.get("error", "errors")
+    if error:
+        return parse_error(body.value if isinstance(error, str) else error)
     base = body.value.get("base_resp")  # MiniMax
     if isinstance(base, dict) and JsonObject(base).get("status_code") not in (None, 0):
         return parse_error(base)

@@ -34,12 +34,12 @@ def replay(reply: Reply, *, unfinished: bool = False) -> Iterator[provider_event
         yield from _replay_segment(segment, text, calls, unfinished)
         calls += segment.kind == "tool_call"
         while signatures and signatures[0].segment <= number:
-            found = signatures.pop(0)
-            yield provider_events.ReasoningSigned(found.data, found.redacted)
+            signed = signatures.pop(0)
+            yield provider_events.ReasoningSigned(signed.data, signed.redacted)
         if segment.kind == "reasoning":
             yield results.ReasoningEnd()
-    for found in signatures:
-        yield provider_events.ReasoningSigned(found.data, found.redacted)
+    for signed in signatures:
+        yield provider_events.ReasoningSigned(signed.data, signed.redacted)
     if isinstance(reply, ProviderReply):
         if reply.refusal:
             yield provider_events.RefusalDelta(reply.refusal)

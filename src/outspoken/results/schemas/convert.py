@@ -128,8 +128,10 @@ def _convert(value: Any, schema: Schema, path: Path, memo: _Memo) -> Converted:
 
 def _made(value: Any, schema: Schema, path: Path, memo: _Memo) -> Converted:
     if schema.choices:
-        found = [one for one in _from_holder(value, schema, path, memo) if is_valid(one.value, schema)]
-        return found[0] if len(found) == 1 else _by_choice(value, schema, path, memo)
+        candidates = [
+            candidate for candidate in _from_holder(value, schema, path, memo) if is_valid(candidate.value, schema)
+        ]
+        return candidates[0] if len(candidates) == 1 else _by_choice(value, schema, path, memo)
     if schema.values is not None and isinstance(value, str):
         return _listed(value, schema, path)
     if fits(value, schema.types):
@@ -139,8 +141,12 @@ def _made(value: Any, schema: Schema, path: Path, memo: _Memo) -> Converted:
         if isinstance(value, list):
             return _items(cast("list[Any]", value), schema, path, memo)
         return _dated(value, schema, path) if isinstance(value, str) else Converted(value)
-    found = [one for one in _to_types(value, schema, path, memo) if is_valid(one.value, schema)]
-    return found[0] if found and all(_same(one.value, found[0].value) for one in found) else Converted(value)
+    candidates = [candidate for candidate in _to_types(value, schema, path, memo) if is_valid(candidate.value, schema)]
+    return (
+        candidates[0]
+        if candidates and all(_same(candidate.value, candidates[0].value) for candidate in candidates)
+        else Converted(value)
+    )
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -152,13 +158,17 @@ def _by_choice(value: Any, schema: Schema, path: Path, memo: _Memo) -> Converted
     for options in schema.choices:
         tagged = [option for option in options if is_valid(value, option)]
         tagged = tagged or [option for option in options if _has_tag(value, option)] or options
-        found = [_convert(value, option, path, memo) for option in tagged[:_MAX_OPTIONS]]
-        valid = [one for one, option in zip(found, tagged, strict=False) if is_valid(one.value, option)]
+        candidates = [_convert(value, option, path, memo) for option in tagged[:_MAX_OPTIONS]]
+        valid = [
+            candidate
+            for candidate, option in zip(candidates, tagged, strict=False)
+            if is_valid(candidate.value, option)
+        ]
         # an alternative that needs fewer conversions does not make another one impossible
-        if valid and all(_same(one.value, valid[0].value) for one in valid):
+        if valid and all(_same(candidate.value, valid[0].value) for candidate in valid):
             return valid[0]
         if len(tagged) == 1:
-            return found[0]
+            return candidates[0]
     return Converted(value)
 
 
@@ -187,18 +197,18 @@ def _to_types(value: Any, schema: Schema, path: Path, memo: _Memo) -> Iterator[C
     """What a value of a wrong type may be, of the types that are due."""
     types = schema.types or frozenset[str]()
     if isinstance(value, str):
-        found = [*_from_text(value, types, schema, path, memo)]
-        yield from found
-        if found and found[0].conversions[0].code == "json-text" and is_valid(found[0].value, schema):
+        converted = [*_from_text(value, types, schema, path, memo)]
+        yield from converted
+        if converted and converted[0].conversions[0].code == "json-text" and is_valid(converted[0].value, schema):
             return  # that a text is JSON is no chance
     elif "string" in types and value.__class__ is int and not schema.formats:
         yield Converted(str(value), (Conversion("number-as-text", path, str(value), str(value)),))
     yield from _from_holder(value, schema, path, memo)
     if "array" in types and not isinstance(value, list) and not _is_null_word(value):
-        found = _convert(value, schema.item, path, memo)
-        is_one = not isinstance(value, str) or "," not in value or schema.item.formats or found.conversions
-        if is_valid(found.value, schema.item) and is_one:
-            yield Converted([found.value], (*found.conversions, Conversion("list-of-one", path, "", "")))
+        converted = _convert(value, schema.item, path, memo)
+        is_one = not isinstance(value, str) or "," not in value or schema.item.formats or converted.conversions
+        if is_valid(converted.value, schema.item) and is_one:
+            yield Converted([converted.value], (*converted.conversions, Conversion("list-of-one", path, "", "")))
 
 
 def _is_null_word(value: Any) -> bool:
@@ -221,18 +231,18 @@ def _from_holder(value: Any, schema: Schema, path: Path, memo: _Memo) -> Iterato
 def _from_items(items: list[Any], schema: Schema, path: Path, memo: _Memo) -> Iterator[Converted]:
     """What a list holds where one value is due: its only item, or an object, by its members or in pieces."""
     if len(items) == 1:
-        found = _convert(items[0], schema, (*path, 0), memo)
-        yield Converted(found.value, (Conversion("only-item", path, "", ""), *found.conversions))
+        only_item = _convert(items[0], schema, (*path, 0), memo)
+        yield Converted(only_item.value, (Conversion("only-item", path, "", ""), *only_item.conversions))
         return
-    keys, made = [*schema.required], dict[str, Any]()
+    keys, members = [*schema.required], dict[str, Any]()
     if len(keys) == len(items) and keys == [*schema.properties][: len(keys)]:
         kinds = [schema.member(key).types for key in keys]
-        made = dict(zip(keys, items, strict=True)) if len({*kinds}) == len(keys) and None not in kinds else {}
+        members = dict(zip(keys, items, strict=True)) if len({*kinds}) == len(keys) and None not in kinds else {}
         code = "listed-members"
     else:
-        made, code = merged(items) if not schema.properties else {}, "merged-items"
-    if made and is_valid(made, schema):
-        yield Converted(made, (Conversion(code, path, "", ""),))
+        members, code = merged(items) if not schema.properties else {}, "merged-items"
+    if members and is_valid(members, schema):
+        yield Converted(members, (Conversion(code, path, "", ""),))
 
 
 def merged(items: Sequence[Any]) -> dict[str, Any]:
@@ -282,29 +292,31 @@ def _unwrapped(value: dict[str, Any], schema: Schema, path: Path, memo: _Memo) -
     if called(value) is not None:
         return
     kinds = [kind for kind in ("object", "array") if kind in (schema.types or ())]
-    is_rare = len(kinds) == len(schema.types or ()) or all(isinstance(one, str) for one in schema.values or [0])
+    is_rare = len(kinds) == len(schema.types or ()) or all(isinstance(choice, str) for choice in schema.values or [0])
     if any(key in schema.properties for key in value) or (len(value) > 1 and not is_rare):
         return
-    found = list[Converted]()
+    candidates = list[Converted]()
     for key, inner in value.items():
         if len(value) > 1 and kinds and not (inner and fits(inner, schema.types)):
             continue
-        made = _convert(inner, schema, (*path, key), memo)
-        if is_valid(made.value, schema):
-            found.append(Converted(made.value, (Conversion("wrapped", path, key, ""), *made.conversions)))
-    if len(found) == 1:
-        yield found[0]
+        inner_value = _convert(inner, schema, (*path, key), memo)
+        if is_valid(inner_value.value, schema):
+            candidates.append(
+                Converted(inner_value.value, (Conversion("wrapped", path, key, ""), *inner_value.conversions))
+            )
+    if len(candidates) == 1:
+        yield candidates[0]
 
 
 def _from_text(text: str, types: frozenset[str], schema: Schema, path: Path, memo: _Memo) -> Iterator[Converted]:
     bare = text.strip()
     if types & {"object", "array"} and bare[:1] in ("{", "["):
         with suppress(ValueError, RecursionError):
-            found = _convert(json.loads(bare), schema, path, memo)
-            yield Converted(found.value, (Conversion("json-text", path, text, ""), *found.conversions))
+            parsed = _convert(json.loads(bare), schema, path, memo)
+            yield Converted(parsed.value, (Conversion("json-text", path, text, ""), *parsed.conversions))
     if "array" in types and "," in text and schema.item.values:
-        made = [_listed(part.strip(), schema.item, path).value for part in text.split(",")]
-        yield Converted(made, (Conversion("split-text", path, text, ""),))
+        parts = [_listed(part.strip(), schema.item, path).value for part in text.split(",")]
+        yield Converted(parts, (Conversion("split-text", path, text, ""),))
     if "null" in types and _is_null_word(text):
         yield Converted(None, (Conversion("null-word", path, text, "null"),))
     if "boolean" in types and (truth := _TRUTH.get(bare.casefold())) is not None:
@@ -320,13 +332,13 @@ def _dated(text: str, schema: Schema, path: Path) -> Converted:
     if "uri" in schema.formats and (link := LINK.fullmatch(text)):
         address = link["target"] or link["address"]
         return Converted(address, (Conversion("link-text", path, text, address),))
-    made = text
+    date = text
     if "date" in schema.formats:
-        made = iso_date(text.strip()) or text
+        date = iso_date(text.strip()) or text
     elif "time" in schema.formats:
-        made = iso_time(text.strip()) or text
-    is_date = made != text and is_valid(made, schema)
-    return Converted(made, (Conversion("date-text", path, text, made),)) if is_date else Converted(text)
+        date = iso_time(text.strip()) or text
+    is_date = date != text and is_valid(date, schema)
+    return Converted(date, (Conversion("date-text", path, text, date),)) if is_date else Converted(text)
 
 
 def _left_over(value: dict[str, Any], schema: Schema, absent: list[str], renamed: dict[str, str]) -> dict[str, str]:
@@ -357,27 +369,31 @@ def _members(value: dict[str, Any], schema: Schema, path: Path, memo: _Memo) -> 
         if [*renamed.values()].count(meant) > 1:
             del renamed[key]
     renamed |= _left_over(value, schema, [name for name in absent if name not in renamed.values()], renamed)
-    found: dict[str, Any] = {}
+    members: dict[str, Any] = {}
     for key, inner in value.items():
         name = renamed.get(key, key)
         if name != key:
             done.append(Conversion("key-spelling", (*path, key), key, name))
         member = schema.member(name)
-        made = _convert(inner, member, (*path, key), memo)
-        if isinstance(made.value, str) and member.types == SINGLE_TYPES["boolean"] and core(name) == plain(made.value):
-            made = Converted(True, (Conversion("truth-word", (*path, key), made.value, "true"),))
-        if _is_null_word(made.value) and _may_be_absent(name, schema) and not is_valid(made.value, member):
+        converted = _convert(inner, member, (*path, key), memo)
+        if (
+            isinstance(converted.value, str)
+            and member.types == SINGLE_TYPES["boolean"]
+            and core(name) == plain(converted.value)
+        ):
+            converted = Converted(True, (Conversion("truth-word", (*path, key), converted.value, "true"),))
+        if _is_null_word(converted.value) and _may_be_absent(name, schema) and not is_valid(converted.value, member):
             done.append(Conversion("null-member", (*path, key), key, ""))
             continue
-        done += made.conversions
-        found[name] = made.value
-    for name in schema.required if found.keys() & schema.properties.keys() else ():
+        done += converted.conversions
+        members[name] = converted.value
+    for name in schema.required if members.keys() & schema.properties.keys() else ():
         words = schema.member(name).values or []
-        if name not in found and len(words) == 1:
+        if name not in members and len(words) == 1:
             done.append(Conversion("known-member", path, name, json.dumps(words[0])))
-            found[name] = words[0]
-    made = Converted(found, tuple(done))
-    return made if is_valid(found, schema) else next(_unwrapped(value, schema, path, memo), made)
+            members[name] = words[0]
+    converted = Converted(members, tuple(done))
+    return converted if is_valid(members, schema) else next(_unwrapped(value, schema, path, memo), converted)
 
 
 def _may_be_absent(name: str, schema: Schema) -> bool:

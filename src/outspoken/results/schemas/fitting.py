@@ -202,8 +202,8 @@ def _validated(
     try:
         return target.adapter.validate_json(text, strict=strict), None
     except ValidationError as error:
-        found = error.errors(include_url=False, include_context=False)
-        return None, [(_path(value, one["loc"]), one["msg"]) for one in found]
+        errors = error.errors(include_url=False, include_context=False)
+        return None, [(_path(value, detail["loc"]), detail["msg"]) for detail in errors]
     except ValueError as error:  # of a validator that is not pydantic's
         return None, [((), str(error))]
 

@@ -139,7 +139,7 @@ class Schema:
         return self._collected("allOf", *_CHOICES)
 
     def _collected(self, *keywords: str) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = []
+        schemas: list[dict[str, Any]] = []
         waiting: list[Any] = [self.node]
         seen: set[int] = set()
         while waiting and len(seen) < _MAX_PARTS:
@@ -147,11 +147,11 @@ class Schema:
             if not is_object(schema) or id(schema) in seen:
                 continue
             seen.add(id(schema))
-            found.append(schema)
+            schemas.append(schema)
             if isinstance(ref := schema.get("$ref"), str):
                 waiting.append(referred(ref, self._root))
             waiting += [option for key in keywords for option in items_of(schema, key)]
-        return found
+        return schemas
 
     # how well a value fits
 
@@ -293,24 +293,24 @@ def _types_of(schema: Any, root: Any, seen: dict[str, Types | None], depth: int)
     """The types that a schema allows; None if it does not say. `seen` holds those of references."""
     if not is_object(schema) or depth > _MAX_DEPTH:
         return None
-    known = _declared(schema.get("type"))
+    types = _declared(schema.get("type"))
     if RESTRICTING.isdisjoint(schema):
-        return known
+        return types
     if "const" in schema:
-        known = _both(known, _kinds([schema["const"]]))
+        types = _both(types, _kinds([schema["const"]]))
     if values := items_of(schema, "enum"):
-        known = _both(known, _kinds(values))
+        types = _both(types, _kinds(values))
     for key in _CHOICES:
         if options := items_of(schema, key):
-            known = _both(known, _either([_types_of(option, root, seen, depth + 1) for option in options]))
+            types = _both(types, _either([_types_of(option, root, seen, depth + 1) for option in options]))
     for part in items_of(schema, "allOf"):
-        known = _both(known, _types_of(part, root, seen, depth + 1))
+        types = _both(types, _types_of(part, root, seen, depth + 1))
     if isinstance(ref := schema.get("$ref"), str):
         if ref not in seen:
             seen[ref] = None
             seen[ref] = _types_of(referred(ref, root), root, seen, depth + 1)
-        known = _both(known, seen[ref])
-    return known | {"null"} if known is not None and schema.get("nullable") is True else known
+        types = _both(types, seen[ref])
+    return types | {"null"} if types is not None and schema.get("nullable") is True else types
 
 
 def items_of(schema: dict[str, Any], key: str) -> Sequence[Any]:

@@ -56,15 +56,15 @@ def meant_word(word: str, words: list[str]) -> str:
     """The one of several words that a word means, spelled in another way or with one mistake; "" if none is sure."""
     wanted = plain(word)
     rules: tuple[Callable[[str], bool], ...] = (
-        lambda known: plain(known) == wanted,
-        lambda known: _singular(plain(known)) == _singular(wanted),
-        lambda known: plain(known) == core(word) or core(known) == wanted,
-        lambda known: len(wanted) >= SHORTEST and is_one_mistake(plain(known), wanted),
+        lambda candidate: plain(candidate) == wanted,
+        lambda candidate: _singular(plain(candidate)) == _singular(wanted),
+        lambda candidate: plain(candidate) == core(word) or core(candidate) == wanted,
+        lambda candidate: len(wanted) >= SHORTEST and is_one_mistake(plain(candidate), wanted),
     )
     for rule in rules if wanted else ():
-        found = [known for known in words if rule(known)]
-        if found:
-            return found[0] if len(found) == 1 else ""
+        matches = [candidate for candidate in words if rule(candidate)]
+        if matches:
+            return matches[0] if len(matches) == 1 else ""
     return ""
 
 
@@ -78,15 +78,19 @@ def stands_for(key: str, name: str) -> bool:
 
     Other words are like it, too, so that this says something only where no other key and no other member is left.
     """
-    one, other = plain(key), plain(name)
-    if not one or not other:
+    key_word, name_word = plain(key), plain(name)
+    if not key_word or not name_word:
         return False
-    if one in [other + more for more in _SAYS_NO_MORE] or other in [one + more for more in _SAYS_NO_MORE]:
+    if key_word in [name_word + more for more in _SAYS_NO_MORE] or name_word in [
+        key_word + more for more in _SAYS_NO_MORE
+    ]:
         return True
-    if one == plain(_WORD_ENDS.split(name, maxsplit=1)[0]):  # `user` is no abbreviation of `user_id`
+    if key_word == plain(_WORD_ENDS.split(name, maxsplit=1)[0]):  # `user` is no abbreviation of `user_id`
         return False
-    letters = iter(other)
-    return len(one) < len(other) and one[0] == other[0] and all(letter in letters for letter in one)
+    letters = iter(name_word)
+    return (
+        len(key_word) < len(name_word) and key_word[0] == name_word[0] and all(letter in letters for letter in key_word)
+    )
 
 
 def is_alike(key: str, name: str) -> bool:

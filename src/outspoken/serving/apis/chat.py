@@ -151,7 +151,7 @@ def _read_choices(body: dict[str, Any]) -> list[tuple[int, dict[str, Any]]]:
     listed: list[Any] = body.get("choices") or []
     if not isinstance(body.get("choices"), list):
         listed = [None]
-    found: list[tuple[int, dict[str, Any]]] = []
+    choices: list[tuple[int, dict[str, Any]]] = []
     for item in listed:
         choice: dict[str, Any] = item
         if not isinstance(item, dict):
@@ -159,5 +159,5 @@ def _read_choices(body: dict[str, Any]) -> list[tuple[int, dict[str, Any]]]:
         index: Any = choice.get("index")
         if not isinstance(index, int | None) or not isinstance(choice.get("delta"), dict | None):
             raise bad_upstream_response("answer has malformed `choices`")
-        found.append((index or 0, choice))
-    return found
+        choices.append((index or 0, choice))
+    return choices

@@ -13,7 +13,7 @@ from outspoken.providers.assembly.blocks import join_surrogates
 from outspoken.providers.assembly.tool_calls import ToolCallBlock
 from outspoken.providers.decode.json_object import JsonObject
 from outspoken.providers.replies import EXTENSION, REASONING_BREAKS
-from outspoken.providers.wire.reader import Reader, arguments_text, find_error, list_of, parse_error
+from outspoken.providers.wire.reader import ApiReader, arguments_text, find_error, list_of, parse_error
 
 from . import USAGE
 
@@ -70,7 +70,7 @@ def _content_alone(choice: Any, index: int) -> str | None:
     return text if type(text) is str and text and is_chosen else None
 
 
-class ChatCompletionsReader(Reader):
+class ChatCompletionsReader(ApiReader):
     """Reads responses and chunks. Of several choices, it reads one."""
 
     joins_content = True
@@ -227,9 +227,9 @@ class ChatCompletionsReader(Reader):
     def _read_reasoning(self, message: JsonObject) -> None:
         texts: list[str] = []
         for key in REASONING:
-            found = message.get(key)
-            if isinstance(found, dict):  # a summary, from some gateways
-                text = JsonObject(found, key).string("content", "text", "summary")
+            entry = message.get(key)
+            if isinstance(entry, dict):  # a summary, from some gateways
+                text = JsonObject(entry, key).string("content", "text", "summary")
             else:
                 text = message.string(key)
             if text and text not in texts:

@@ -9,12 +9,12 @@ from typing import Any
 
 from outspoken.providers.assembly.assembler import Assembler
 from outspoken.providers.decode.json_object import JsonObject
-from outspoken.providers.wire.reader import OpenPayload, Reader, arguments_text, list_of
+from outspoken.providers.wire.reader import ApiReader, OpenPayload, arguments_text, list_of
 
 from . import USAGE
 
 
-class AnthropicReader(Reader):
+class AnthropicReader(ApiReader):
     """Reads messages and events. Blocks have an index, and their pieces may arrive in any order."""
 
     def __init__(self, assembler: Assembler) -> None:

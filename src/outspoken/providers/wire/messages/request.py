@@ -174,19 +174,19 @@ def _read_document(block: Fields) -> list[Part]:
     match kind:
         case "text":
             source.take("media_type")
-            found = [text_part("\n".join([*heading, source.required("data")]))]
+            parts = [text_part("\n".join([*heading, source.required("data")]))]
         case "content":
-            found = [text_part("\n".join(heading))] * bool(heading)
+            parts = [text_part("\n".join(heading))] * bool(heading)
             for inner in source.contents("content"):
-                found += _read_part(inner, inner.required("type"))
+                parts += _read_part(inner, inner.required("type"))
         case "base64":
             name = {"filename": heading[0]} if heading else {}
-            found = [{"type": "file", "file": {"file_data": _data_url(source), **name}}]
-            found += [text_part(text) for text in heading[1:]]
+            parts = [{"type": "file", "file": {"file_data": _data_url(source), **name}}]
+            parts += [text_part(text) for text in heading[1:]]
         case _:
             raise source.unsupported(kind, "; send base64, text or content")
     source.ignore_rest()
-    return found
+    return parts
 
 
 def _read_answer(block: Fields, conversation: Conversation) -> None:

@@ -12,7 +12,7 @@ from outspoken.providers.assembly.assembler import Assembler
 from outspoken.providers.assembly.blocks import Key
 from outspoken.providers.assembly.tool_calls import ToolCallBlock
 from outspoken.providers.decode.json_object import JsonObject
-from outspoken.providers.wire.reader import Reader, arguments_text, parse_error
+from outspoken.providers.wire.reader import ApiReader, arguments_text, parse_error
 
 from . import USAGE
 
@@ -37,7 +37,7 @@ _STATE_EVENTS = ("response.created", "response.in_progress", "response.queued")
 _END_EVENTS = ("response.completed", "response.incomplete", "response.failed", "response.cancelled", "response.done")
 
 
-class ResponsesReader(Reader):
+class ResponsesReader(ApiReader):
     """Reads responses and events. Items have an index in the output, and may arrive in any order."""
 
     def __init__(self, assembler: Assembler) -> None:
