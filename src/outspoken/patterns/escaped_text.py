@@ -28,6 +28,9 @@ _ESCAPED = lazy_pattern(
 )
 #: A tag that begins with a capital.
 _CAPITALS = lazy_pattern(r"<[/|｜]?(?=[A-Z])\w{3,}[^<>\n]{0,80}")
+#: A tag in square brackets or braces, and the beginning of one that shows that there are some.
+_BRACKETED = lazy_pattern(r"[\[{](/?[A-Za-z_|][^\[\]{}<>\n]{0,60})[\]}]")
+_BEGINS_BRACKETED = lazy_pattern(r"[\[{][/|]\w")
 _JSON_ESCAPE = lazy_pattern(r"\\u([0-9a-fA-F]{4})")
 _SIGN_ESCAPE = lazy_pattern(r"\\([<>_\[\]{}|\"'*n])")
 _BLANK_BEFORE, _BLANK_BEHIND = lazy_pattern(r"<[ \t]{1,3}(?=[/|｜]?\w)"), lazy_pattern(r"(?<=[\w|｜\"'])[ \t]{1,3}>")
@@ -64,7 +67,7 @@ def _first_escape(text: str) -> int | None:
 
 
 def other_writings(text: str) -> Iterator[tuple[str, int]]:
-    """A text with its escapes read, then with bars of half the width, then with its tags in small letters.
+    """A text with its escapes read, then with bars of half the width, with tags in small letters, in angle brackets.
 
     Each is there only if it differs from the one before. With it comes the offset in the text of an escape, or 0.
     """
@@ -77,3 +80,5 @@ def other_writings(text: str) -> Iterator[tuple[str, int]]:
         yield text, at
     if "<" in text and (tag := _CAPITALS.search(text)) is not None:
         yield _CAPITALS.sub(lambda match: match[0].lower(), text), at or tag.start()
+    if ("[" in text or "{" in text) and (tag := _BEGINS_BRACKETED.search(text)) is not None:
+        yield _BRACKETED.sub(r"<\1>", text), at or tag.start()
