@@ -192,7 +192,7 @@ class FastPath:
                 return False
         if self._leaves_markup(raw, segments, tools, settings, fitting):
             return False
-        return not may_be_other(segments)
+        return not may_be_other(segments, is_named=plain is None)
 
     def _is_plain(self, raw: str, segments: list[Any], tools: Tools | None, known: Any, tags: Sequence[Any]) -> bool:
         """Is a response nothing but usual calls, which a plain sentence may precede? This is fast."""

@@ -271,7 +271,7 @@ class ResponseReader:
         unread = self._unread_markup(format, automaton, quoted) if self._options.calls else []
         pending += [*recorder.diagnostics, *unread]
         is_prose = any(diagnostic.severity == "note" for diagnostic in unread)  # about the format's own markup
-        if not quoted and not is_prose and may_be_other(output.segments):
+        if not quoted and not is_prose and may_be_other(output.segments, is_named=self._detector is None):
             is_reported = any(diagnostic.code == "unread-markup" for diagnostic in unread)
             pending += self._other_reading(raw, automaton, format, is_reported=is_reported)
         if "&" in raw and has_terminal(automaton, "TAGGED_OBJECT"):

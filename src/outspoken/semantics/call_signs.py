@@ -22,6 +22,9 @@ _FOUND = ("tool_call", "action", "payload")
 #: How data begins, or the arguments of a call in brackets.
 _BARE_CALL = lazy_pattern(r"[{\[]\s{0,9}[\"{]|\w\((?:\w{1,40}=)?[\"'<\[]")
 
+#: The beginning of a block of code in no language.
+_PLAIN_BLOCK = lazy_pattern(r"\s{0,9}(?:```|~~~)[ \t]{0,9}\n")
+
 
 def signs_in(text: str) -> list[re.Match[str]]:
     """All signs in a text, in order."""
@@ -30,12 +33,19 @@ def signs_in(text: str) -> list[re.Match[str]]:
     return sorted(found, key=lambda sign: sign.start())
 
 
-def may_be_other(segments: list[Any]) -> bool:
-    """May a reply without calls, actions and payloads be in another format, or lack the start of reasoning?"""
+def may_be_other(segments: list[Any], *, is_named: bool) -> bool:
+    """May a reply without calls, actions and payloads be in another format, or lack the start of reasoning?
+
+    If no format `is_named`, a response that is one block of code in no language may be in any, also behind
+    reasoning.
+    """
     for segment in segments:
         if segment.__class__ is not Text and segment.kind in _FOUND:
             return False
     texts = [segment.text for segment in segments if segment.__class__ is Text]
+    is_alone = len(texts) == 1 and all(segment.__class__ in (Text, Reasoning) for segment in segments)
+    if not is_named and is_alone and _PLAIN_BLOCK.match(texts[0]) is not None:
+        return True
     if segments and segments[-1].__class__ is Reasoning:
         texts.append(segments[-1].text)  # nothing comes behind it, so it may be none
     return any(_has_sign(text) for text in texts)

@@ -319,7 +319,9 @@ def _sum(one: Any, other: Any) -> Any:
 
 def provider_options(settings: ServerSettings, request: dict[str, Any]) -> ProviderOptions:
     """The options of `ProviderStream` for the response to a chat completion, beside the format."""
-    messages: list[Any] = [one if isinstance(one, dict) else "" for one in _list_of(request.get("messages"))]
+    messages: list[Any] = [
+        message if isinstance(message, dict) else "" for message in _list_of(request.get("messages"))
+    ]
     return {
         "thinking": _thinking_of(request),
         "prefix": settings.prefix,
